@@ -1,0 +1,130 @@
+"""What a backend is, and where installed ones are found: the entry-point group `cajeta_dot.backends`.
+
+A backend knows target names and turns a checked program into text or bytes. Those whose code this machine can run also
+give a loader. Nothing in the compiler imports a backend by name; a target is found through `find_target`.
+"""
+
+from __future__ import annotations
+
+from cajeta_dot.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Protocol
+
+    from cajeta_dot.diagnostics import Reporter
+    from cajeta_dot.ir import Function, Program
+
+GROUP = "cajeta_dot.backends"
+
+
+@record
+class Options:
+    """What the user may ask of every target. Unknown to a target: ignored, unless its backend reports it.
+
+    checks: run-time errors for accesses outside arrays, zero divisors and bad lane indexes. optimize: 0..3.
+    gpu_arch, target_env: see `reference/cli.md`; empty is the target's default. block: items of a workgroup on GPUs.
+    fallback: expand what the architecture lacks instead of refusing. int_dot: may the spirv target use its dot opcodes.
+    """
+
+    checks: bool = False
+    optimize: int = 2
+    gpu_arch: str = ""
+    target_env: str = ""
+    block: tuple[int, int, int] = (64, 1, 1)
+    fallback: bool = False
+    int_dot: bool = True
+    debug_lines: bool = False
+
+
+@record
+class Choice:
+    """What one operation became: offsets in the source, `form` as the table names it, whether the result is exact."""
+
+    start: int
+    end: int
+    function: str
+    operation: str
+    lanes: int
+    signs: str
+    form: str
+    instruction: str
+    why: str
+    exact: bool = True
+
+
+@record
+class TargetInfo:
+    """A name that `--target` takes. `kinds` are what it can emit, its default first; `runs` if Python can call its code."""
+
+    name: str
+    summary: str
+    kinds: tuple[str, ...]
+    runs: bool = False
+    aliases: tuple[str, ...] = ()
+    dot: str = ""
+
+
+@record
+class Artifact:
+    """One output: text, or bytes for binary kinds."""
+
+    kind: str
+    content: str | bytes
+    choices: tuple[Choice, ...] = ()
+
+
+if TYPE_CHECKING:
+
+    class Entry(Protocol):
+        """A loaded kernel or host method. Arrays are C-contiguous numpy arrays whose types have been checked."""
+
+        def launch(
+            self, arguments: Sequence[Any], grid: tuple[int, int, int], block: tuple[int, int, int], threads: int
+        ) -> None:
+            """Run a kernel. Raises KernelError for the first work item that faulted, after all others are done."""
+            ...
+
+        def call(self, arguments: Sequence[Any]) -> Any:
+            """Call a host method: a Python number, a bool or None."""
+            ...
+
+    class Backend(Protocol):
+        """One family of targets."""
+
+        name: str
+
+        def targets(self) -> Sequence[TargetInfo]:
+            """All its targets. Cheap: it is asked on every start that names a target."""
+            ...
+
+        def missing(self, target: str) -> str:
+            """What this machine lacks to run the target's code, in words; empty if nothing."""
+            ...
+
+        def emit(self, program: Program, target: str, kind: str, options: Options, reporter: Reporter) -> Artifact | None:
+            """The output, or None after an error was reported."""
+            ...
+
+        def load(self, program: Program, target: str, options: Options, reporter: Reporter) -> Loaded | None:
+            """Code that this machine can run, or None after an error was reported."""
+            ...
+
+
+@record
+class Loaded:
+    """A program in memory: an entry for each kernel and host method, by function."""
+
+    entries: Mapping[Function, Entry]
+    choices: tuple[Choice, ...] = ()
+
+
+def discover() -> dict[str, Backend]:
+    """The installed backends by entry-point name. Raises RuntimeError where none is installed."""
+    from importlib.metadata import entry_points
+
+    found = {point.name: point.load() for point in entry_points(group=GROUP)}
+    if not found:
+        raise RuntimeError("no backends found: run `pip install -e .` (a checkout alone has no entry points)")
+    return found

@@ -1,0 +1,1 @@
+"""Passes: verified IR in, verified IR or facts out."""

@@ -1,0 +1,1 @@
+"""Running compiled programs from Python: arguments in, launches, errors out."""
