@@ -29,7 +29,9 @@ class Value:
     __slots__ = ("args", "attr", "end", "op", "start", "type")
 
     def __init__(self, op: str, type: Type, args: tuple[Value, ...] = (), attr: Any = None, start: int = 0, end: int = 0):
-        self.op, self.type, self.args, self.attr, self.start, self.end = op, type, args, attr, start, end
+        self.op, self.type = op, type  # in pairs, for which no tuple is made: this is what compiling makes most of
+        self.args, self.attr = args, attr
+        self.start, self.end = start, end
 
     def __repr__(self) -> str:
         return f"<{self.op} {self.type}>"
@@ -167,6 +169,7 @@ OPS: dict[str, tuple[int | None, str]] = {
     "store": (3, "store"),  # array, index, element or vector
     "length": (1, "length"),  # array -> int64
     "allocate": (1, "allocate"),  # length -> zeroed array; host methods only
+    "shared": (0, "shared"),  # attr: a name -> array of known length, one for each workgroup, not initialized; kernels only
     "get": (0, "get"), "set": (1, "set"),  # attr: the slot
     "call": (None, "call"),  # attr: the function
     "coordinate": (0, "coordinate"),  # attr: one of COORDINATES -> uint32
@@ -215,6 +218,11 @@ def walk(block: Block) -> Iterator[Item]:
                 break
         else:
             work.pop()
+
+
+def lanes_of_constant(attr: Any) -> list[Any]:
+    """The lanes of a constant; one number that stands for all of them is there once."""
+    return list(attr) if attr.__class__ is tuple else [attr]
 
 
 class Builder:

@@ -5,7 +5,7 @@ frozen object through one `object.__setattr__` call for each field. Here a class
 written when the first object is made, and it fills an open twin of equal layout whose class is then switched.
 
     @record                 compared by identity: syntax nodes, diagnostics
-    @value                  compared and hashed by content: types
+    @value                  one object for each content, so that identity compares contents: types
 
 Fields are the annotations, inherited ones first; a class attribute of the same name is the default.
 """
@@ -26,13 +26,13 @@ else:
 @dataclass_transform(frozen_default=True, eq_default=False)
 def record(cls: type[T]) -> type[T]:
     """A frozen class with slots, compared by identity."""
-    return _make(cls, {})
+    return _make(cls, _RECORD)
 
 
 @dataclass_transform(frozen_default=True, eq_default=True)
 def value(cls: type[T]) -> type[T]:
-    """A frozen class with slots, compared and hashed by its fields."""
-    return _make(cls, {"__eq__": _equal, "__hash__": _hash})
+    """A frozen class with slots, compared and hashed by its fields, which have to be hashable. Its objects stay for ever."""
+    return _make(cls, _VALUE)
 
 
 def fields_of(cls: type) -> tuple[str, ...]:
@@ -46,7 +46,24 @@ def replace(original: T, **changes: object) -> T:
     return type(original)(**content | changes)
 
 
-def _make(cls: type, extra: dict[str, Any]) -> Any:
+_RECORD = """
+def __new__(cls, {parameters}):
+    self = new(twin){sets}
+    self.__class__ = made
+    return self
+"""
+_VALUE = """
+def __new__(cls, {parameters}):
+    self = known.get(({names}))
+    if self is None:
+        self = new(twin){sets}
+        self.__class__ = made
+        self = known.setdefault(({names}), self)
+    return self
+"""
+
+
+def _make(cls: type, constructor: str) -> Any:
     own = tuple(cls.__annotations__)
     inherited = fields_of(cls.__bases__[0])
     fields = inherited + own
@@ -59,11 +76,14 @@ def _make(cls: type, extra: dict[str, Any]) -> Any:
     open_body = {"__slots__": own, "__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
     twin = type(cls.__name__, cls.__bases__, open_body)
 
+    known: dict[tuple[object, ...], object] = {}  # one, also if two threads write the constructor at a time
+
     def write_new(_: type, *arguments: object, **named: object) -> object:
         parameters = ", ".join(f"{name}=defaults[{name!r}]" if name in defaults else name for name in fields)
-        sets = "".join(f"\n self.{name} = {name}" for name in fields)
-        scope: dict[str, Any] = {"new": object.__new__, "twin": twin, "made": made, "defaults": defaults}
-        exec(f"def __new__(cls, {parameters}):\n self = new(twin){sets}\n self.__class__ = made\n return self", scope)
+        sets = "".join(f"; self.{name} = {name}" for name in fields)
+        names = "".join(f"{name}," for name in fields)
+        scope: dict[str, Any] = {"new": object.__new__, "twin": twin, "made": made, "defaults": defaults, "known": known}
+        exec(constructor.format(parameters=parameters, sets=sets, names=names), scope)
         made.__new__ = scope["__new__"]
         return made(*arguments, **named)
 
@@ -75,7 +95,7 @@ def _make(cls: type, extra: dict[str, Any]) -> Any:
         "__reduce__": _reduce,
     }
     kept = {name: item for name, item in frozen.items() if name not in vars(cls)}
-    made: Any = type(cls.__name__, cls.__bases__, body | extra | kept)
+    made: Any = type(cls.__name__, cls.__bases__, body | kept)
     return made
 
 
@@ -93,11 +113,3 @@ def _show(self: object) -> str:
 
 def _reduce(self: object) -> tuple[object, ...]:
     return type(self), _content(self)
-
-
-def _equal(self: object, other: object) -> bool:
-    return type(self) is type(other) and _content(self) == _content(other)
-
-
-def _hash(self: object) -> int:
-    return hash((type(self).__name__, _content(self)))

@@ -48,8 +48,14 @@ class Scalar:
         """The greatest integer of an integer type."""
         return (1 << self.bits - (self.kind == SIGNED)) - 1
 
+    def holds(self, number: int) -> bool:
+        """Is it one of the numbers of an integer type? All of them have those of seven bits."""
+        return 0 <= number < 128 or self.low <= number <= self.high
+
     def wrap(self, number: int) -> int:
         """The integer of this type with the same low bits."""
+        if 0 <= number < 128:
+            return number
         return (number - self.low) % (1 << self.bits) + self.low
 
 
@@ -69,13 +75,28 @@ class Vector:
 
 @value
 class Array:
-    """Elements in memory. `space` is how the user spells it; `length` is known for Shared arrays only."""
+    """Elements in memory. `space` is how the user spells it; `length` is known for Shared arrays only.
+
+    `padding` is (P, Q) of a `BlockPadded<T,P,Q>`: its logical element i lives at i + (i / P) * Q.
+    """
 
     element: Scalar
     space: str
     length: int | None = None
+    padding: tuple[int, int] | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Does it belong to a workgroup?"""
+        return self.space in ("Shared", "BlockPadded")
+
+    def holds_as(self, other: Array) -> bool:
+        """May it be used where the other is wanted? `T[]` and `KernelBuffer<T>` are one thing to a callee."""
+        return self.element == other.element and self.is_shared == other.is_shared
 
     def __str__(self) -> str:
+        if self.padding:
+            return f"BlockPadded<{self.element},{self.padding[0]},{self.padding[1]}>"
         return f"{self.element}[]" if self.space == "array" else f"{self.space}<{self.element}>"
 
 

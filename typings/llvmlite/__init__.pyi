@@ -1,0 +1,3 @@
+"""The little of llvmlite 0.50 that is used here."""
+
+__version__: str
