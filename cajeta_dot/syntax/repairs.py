@@ -1,0 +1,330 @@
+"""What to do about a token that does not fit: a table of repairs, tried in order, each for one kind of slip.
+
+It knows brackets, `;`, `for`, `@`, and what a name is; what could stand somewhere it asks the tables. A repair looks at the
+state, and either leaves it alone and returns False, or reports, changes it and returns True.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..diagnostics import Edit
+from ..diagnostics.rules import (
+    CLOSES_NOTHING,
+    MISSING_SEMICOLON,
+    NOT_CLOSED,
+    RESERVED_WORD,
+    SYNTAX,
+    TEXT_NOT_CLOSED,
+    UNKNOWN_CHARACTER,
+)
+from .expected import say_expected
+from .foreign import find_foreign
+from .lookalikes import find_meaning, find_partner
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .recover import Bracket, Recovery
+
+LOOK_AHEAD = 2000  # characters of the same statement
+CALM = 3  # tokens that must fit after a guess before the next problem is believed
+CLOSERS = {"(": ")", "[": "]", "{": "}"}
+
+_TOKEN_OF_TEXT = r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?"""  # where the end is missing, up to that of the line
+_BRACKET = re.compile(_TOKEN_OF_TEXT + r"|[()\[\]{};]")
+_EXTRA_CLOSERS = re.compile(r"[)\]](?:\s*[)\]])*")
+_STATEMENT_AHEAD = re.compile(
+    r"""[^;{}\n"']*?(?:(?<![=!<>])=(?!=)|\+\+|--)   # an assignment
+      | [\w$.<>, ]*\([^;{}\n]*\)\s*;                # a call""",
+    re.VERBOSE,
+)
+
+
+# ---- characters and words
+
+
+def replace_characters(state: Recovery) -> bool:
+    """A character of no token. One that looks like another is read as that; what it was meant to be is not missed."""
+    if state.kind != state.machine.bad or state.text[state.start] in "\"'":
+        return False
+    run, start, end = state.found(), state.start, state.end
+    meanings = [find_meaning(character) for character in run]
+    meant = "".join(meaning or "" for meaning in meanings) if all(meanings) else ""
+    if len(meant) > len(run) > 1:
+        meant = ""
+    edits = (Edit(start, end, meant),) if meant else ()
+    if meant[:1] in ("'", '"'):
+        partner = find_partner(state.source, start, start + LOOK_AHEAD)
+        edits = (Edit(start, start + 1, meant[0]), Edit(partner, partner + 1, meant[0])) if partner is not None else ()
+    state.calm = 0
+    state.report(UNKNOWN_CHARACTER, start, end, run, edits=edits)
+    if not edits:
+        _drop_stranger(state)
+    elif all(edit.end - edit.start == len(edit.text) for edit in edits):
+        state.rewrite(edits)
+    elif meant in state.machine.by_text:
+        state.quiet_until = start
+        state.read_as(state.machine.by_text[meant], start)
+    else:
+        state.drop(end)
+    return True
+
+
+def _drop_stranger(state: Recovery) -> None:
+    """Leave a character out, or take it for an operator if one is needed between what stands around it."""
+    operator, after = state.machine.by_text["*"], state.peek(state.end)
+    if not state.accepts(after) and state.accepts(operator, after):
+        state.quiet_until = state.start
+        state.read_as(operator, state.start)
+    else:
+        state.drop(state.end)
+
+
+def close_text(state: Recovery) -> bool:
+    """A string that does not end on its line: it may have swallowed a `;` or a bracket, so those are not missed."""
+    if state.kind != state.machine.bad:
+        return False
+    string = state.machine.number["STRING"]
+    state.calm = 0
+    state.report(TEXT_NOT_CLOSED, state.start, state.start + 1)
+    if state.accepts(string):
+        state.quiet_until = state.find_next(state.end)
+        state.read_as(string, state.found())
+    else:
+        state.drop(state.end)
+    return True
+
+
+def skip_foreign(state: Recovery) -> bool:
+    """A construct outside the dialect is no mistake, except where it hides a kernel."""
+    foreign = find_foreign(state)
+    return foreign is not None and not state.is_in_kernel_head() and state.skip(foreign)
+
+
+def read_previous_as_name(state: Recovery) -> bool:
+    """A reserved word that was declared as a name, and began something else to the parser: `heap = heap + 1`."""
+    if not state.values or type(state.values[-1]) is not str or state.values[-1] not in state.reserved:
+        return False
+    row = state.row
+    gotos = state.stack[-1]
+    value, start = state.unshift()
+    if state.accepts(state.machine.number["NAME"], state.kind):
+        state.feed(state.machine.number["NAME"], value, start)
+        return True
+    state.row = row
+    state.stack.append(gotos)
+    state.values.append(value)
+    state.value_starts.append(start)
+    return False
+
+
+def read_word_as_name(state: Recovery) -> bool:
+    """A reserved word where a name can stand. One error for each word: where it is declared, it will be used."""
+    machine, word = state.machine, state.found()
+    never_used = state.kind in machine.first["reserved"]
+    if not state.is_keyword() or not state.accepts(machine.number["NAME"]):
+        return False
+    declared = not state.accepts(machine.number["STRING"])
+    if not never_used and word not in state.reserved:
+        fits = state.accepts(machine.number["NAME"], state.peek(state.end))
+        if not declared or not fits or state.is_on_new_line():
+            return False
+    if word not in state.reserved:
+        state.report(RESERVED_WORD, state.start, state.end)
+        state.reserved.add(word)
+    state.read_as(machine.number["NAME"], word)
+    if not declared:
+        state.quiet_until = state.find_next(state.end)
+    return True
+
+
+# ---- semicolons and brackets
+
+
+def insert_missing(state: Recovery) -> bool:
+    """A `;`, or the closing of brackets, or both."""
+    by_text = state.machine.by_text
+    brackets = state.open_in_statement()
+    for count in range(len(brackets) - _count_closed_later(state, brackets) + 1):
+        closers = [CLOSERS[bracket.mark] for bracket in brackets[:count]]
+        for missing in (closers, [*closers, ";"]):
+            if not missing or (missing[-1] == ";" and not _semicolon_fits(state, brackets, count)):
+                continue
+            if missing == [";"] and state.accepts(by_text["{"], state.kind):
+                continue  # behind the head of a method
+            if state.accepts(*(by_text[text] for text in missing), state.kind):
+                _report_missing(state, brackets[:count])
+                for text in missing:
+                    state.invent(by_text[text])
+                return True
+    return False
+
+
+def _report_missing(state: Recovery, brackets: list[Bracket]) -> None:
+    place = state.last_end
+    if not brackets:
+        in_for = any(bracket.before == "for" for bracket in state.open_in_statement()[:1])
+        what = "this part of the `for`" if in_for else "this statement" if state.is_in_body() else "this declaration"
+        state.report(MISSING_SEMICOLON, place, place, expected=(what,), edits=(Edit(place, place, ";"),))
+    elif all(bracket.at >= 0 for bracket in brackets):
+        inner = brackets[0]
+        state.report(NOT_CLOSED, inner.at, inner.at + 1, inner.mark, (f"`{CLOSERS[inner.mark]}`",), place)
+
+
+def _count_closed_later(state: Recovery, brackets: list[Bracket]) -> int:
+    """How many of the open brackets the rest of the statement closes."""
+    in_for = any(bracket.before == "for" for bracket in brackets)
+    depth = later = 0
+    for match in _BRACKET.finditer(state.text, state.start, state.start + LOOK_AHEAD):
+        mark = match[0]
+        if mark in "([":
+            depth += 1
+        elif mark in ")]" and depth:
+            depth -= 1
+        elif mark in ")]" and later < len(brackets) and CLOSERS[brackets[later].mark] == mark:
+            later += 1
+        elif mark in "{}" or (mark == ";" and not in_for):
+            break
+    return later
+
+
+def _semicolon_fits(state: Recovery, brackets: list[Bracket], closed: int) -> bool:
+    """May a statement end here? Then the token at hand begins a line, or looks like the beginning of the next statement."""
+    if closed == 0 and brackets and brackets[0].before == "for":
+        return True
+    if state.kind in (state.machine.by_text["}"], state.machine.end) or state.is_on_new_line():
+        return True
+    is_name = state.kind == state.machine.number["NAME"]
+    if is_name and not _STATEMENT_AHEAD.match(state.text, state.end, state.end + LOOK_AHEAD):
+        return False
+    return (is_name or state.is_keyword()) and state.is_in_body()
+
+
+def drop_closer(state: Recovery) -> bool:
+    """A closing bracket that was never opened, or the wrong one."""
+    start, end = state.start, state.end
+    by_text = state.machine.by_text
+    if state.kind == by_text["}"] and not state.open_brackets():
+        last = state.text.rfind("}", 0, start)
+        edits = (Edit(start, end, ""),)
+        state.report(CLOSES_NOTHING, start, end, other=last + 1 if last >= 0 else None, edits=edits)
+        state.drop(end)
+        return True
+    if state.kind not in (by_text[")"], by_text["]"]):
+        return False
+    brackets = state.open_in_statement()
+    if not brackets:
+        extra = _EXTRA_CLOSERS.match(state.text, start)
+        end = extra.end() if extra else end
+    elif brackets[0].at >= 0 and state.accepts(by_text[CLOSERS[brackets[0].mark]], state.peek(end)):
+        _report_missing(state, brackets[:1])
+        state.read_as(by_text[CLOSERS[brackets[0].mark]], start)
+        return True
+    if any(CLOSERS[bracket.mark] == state.found() for bracket in brackets) or not state.accepts(state.peek(end)):
+        return False
+    state.report(CLOSES_NOTHING, start, end, state.source[start:end], edits=(Edit(start, end, ""),))
+    state.drop(end)
+    return True
+
+
+def close_block(state: Recovery) -> bool:
+    """A member where a statement is expected: the body of the method before it was not closed."""
+    closing = state.machine.by_text["}"]
+    braces = [bracket for bracket in state.open_brackets() if bracket.mark == "{"]
+    if not state.is_keyword() or not state.accepts(state.machine.error) or state.text.count("{") <= state.text.count("}"):
+        return False
+    for count in range(1, len(braces)):
+        if state.accepts(*[closing] * count, state.kind):
+            inner = braces[0].at
+            if inner >= 0:
+                state.report(NOT_CLOSED, inner, inner + 1, "{", ("`}`",), state.last_end)
+            for _ in range(count):
+                state.invent(closing)
+            return True
+    return False
+
+
+# ---- everything else
+
+
+def drop_at_sign(state: Recovery) -> bool:
+    """An `@` that begins no annotation."""
+    if state.found() == "@":
+        state.report(UNKNOWN_CHARACTER, state.start, state.end)
+        _drop_stranger(state)
+        return True
+    before = state.last_end - 1
+    if state.text[before : state.last_end] != "@":
+        return False
+    state.report(UNKNOWN_CHARACTER, before, state.last_end, "@")
+    return state.skip()
+
+
+def report_unexpected(state: Recovery) -> bool:
+    """Say what could stand here. Never a repair by itself: what comes next in the table goes on from here."""
+    expected = say_expected(state)
+    if state.kind == state.machine.end:
+        opened = state.open_brackets()
+        if opened and opened[0].at >= 0:
+            state.report_open(opened[0].at)
+            return False
+    if state.accepts(state.machine.error):  # nothing was begun, so nothing is missing behind the token before
+        state.report(SYNTAX, state.start, state.end, expected=expected)
+    else:
+        state.report(SYNTAX, state.last_end, state.last_end, expected=expected)
+    return False
+
+
+def insert_token(state: Recovery) -> bool:
+    """A comma, a name, or the opening or closing of something, if the token at hand fits behind it."""
+    number, by_text = state.machine.number, state.machine.by_text
+    candidates = [by_text[","], number["NAME"]]
+    if not state.accepts(by_text["class"]):  # else the block would be a member of its own
+        candidates.append(by_text["{"])
+    if say_expected(state) == ("`(`",):
+        candidates.append(by_text["("])
+    if not state.accepts(by_text[">"], number["INTEGER"]):  # it closes type arguments, it doesn't compare
+        candidates.insert(0, by_text[">"])
+    for terminal in candidates:
+        if state.accepts(terminal, state.kind):
+            state.invent(terminal)
+            state.calm = CALM
+            return True
+    return False
+
+
+def drop_token(state: Recovery) -> bool:
+    """The token at hand, if the one behind it fits. Not one that a block or a statement begins or ends with."""
+    found, first = state.found(), state.machine.first
+    is_doubled = state.text.endswith(found, 0, state.last_end)
+    is_modifier = state.kind in first["word"] and state.kind not in first["item"]
+    if found in ("{", "}", ";", "") or (state.is_keyword() and not (found == "else" or is_doubled or is_modifier)):
+        return False
+    if not state.accepts(state.peek(state.end)):
+        return False
+    state.drop(state.end)
+    state.calm = CALM
+    return True
+
+
+def skip(state: Recovery) -> bool:
+    """All of the statement or the member."""
+    return state.skip()
+
+
+REPAIRS: tuple[Callable[[Recovery], bool], ...] = (
+    replace_characters,
+    close_text,
+    read_previous_as_name,
+    read_word_as_name,
+    insert_missing,
+    drop_closer,
+    close_block,
+    drop_at_sign,
+    report_unexpected,
+    insert_token,
+    drop_token,
+    skip,
+)

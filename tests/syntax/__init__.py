@@ -1,0 +1,1 @@
+"""The parser: against lark, and on texts with mistakes."""
