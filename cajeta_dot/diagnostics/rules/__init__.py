@@ -90,6 +90,7 @@ CHOICE = Rule("R0406", "choice", "What an operation became on the target.")
 SCALARIZED = Rule("R0601", "scalarized", "An operation is expanded to scalar code.")
 SKIPPED_METHOD = Rule("R0602", "skipped-method", "A host method outside the dialect is skipped.")
 ANNOTATION = Rule("R0603", "annotation", "An annotation is not honoured on the target.")
+INEXACT_FLOAT = Rule("R0604", "inexact-float", "A float operation is only as exact as the target's API promises.")
 
 RULES: dict[str, Rule] = {rule.code: rule for rule in list(globals().values()) if isinstance(rule, Rule)}
 BY_NAME: dict[str, Rule] = {rule.name: rule for rule in RULES.values()}
