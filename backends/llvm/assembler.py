@@ -1,0 +1,61 @@
+"""LLVM IR text to assembly and object code, by llvmlite, which is imported when it is first needed.
+
+LLVM ends the process when it meets an intrinsic without its feature or a CPU name that it doesn't know. So only text that our
+writers made for one of our machines may come here.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from threading import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from llvmlite.binding import ModuleRef, TargetMachine
+
+    from cajeta_dot.backends.llvm.machine import Machine
+
+_lock = Lock()  # a target machine is shared by all threads that compile for it
+
+
+def write_assembly(text: str, machine: Machine, optimize: int) -> str:
+    """Assembly, or PTX. `optimize` is 0..3."""
+    with _lock:
+        target = make_target_machine(machine, optimize)
+        return target.emit_assembly(_optimize(text, machine, optimize))
+
+
+def write_object(text: str, machine: Machine, optimize: int, triple: str = "") -> bytes:
+    """An object file, position independent. `triple`: for another system than the machine's own."""
+    with _lock:
+        target = make_target_machine(machine, optimize, triple)
+        return target.emit_object(_optimize(text, machine, optimize, triple))
+
+
+@cache
+def make_target_machine(machine: Machine, optimize: int, triple: str = "") -> TargetMachine:
+    """LLVM's view of a machine; small code model, because the large one loads every constant's address."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(triple or machine.triple).create_target_machine(
+        cpu=machine.cpu, features=machine.feature_string, opt=optimize, reloc="pic", codemodel="small"
+    )
+
+
+def _optimize(text: str, machine: Machine, optimize: int, triple: str = "") -> ModuleRef:
+    """LLVM's passes, except those that make vectors and unroll loops: the program says where it wants vectors, and unrolling
+    spills the registers of an inner loop (four times the instructions, no gain)."""
+    import llvmlite.binding as llvm
+
+    target = make_target_machine(machine, optimize, triple)
+    module = llvm.parse_assembly(text)
+    if triple:
+        module.triple, module.data_layout = triple, str(target.target_data)
+    module.verify()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=optimize)
+    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = tuning.loop_interleaving = False
+    builder = llvm.create_pass_builder(target, tuning)
+    builder.getModulePassManager().run(module, builder)
+    return module

@@ -1,0 +1,52 @@
+"""A checked program to the text of one machine. What x86 and nvptx share."""
+
+from __future__ import annotations
+
+from cajeta_dot.backends.llvm.modules import refuse, write_module
+from cajeta_dot.diagnostics import Help, Label
+from cajeta_dot.diagnostics.rules import SATURATION, SCALARIZED
+from cajeta_dot.passes.expand import expand
+from cajeta_dot.passes.inline import inline_barriers
+from cajeta_dot.record import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cajeta_dot.backends import Choice
+    from cajeta_dot.backends.llvm.machine import Machine
+    from cajeta_dot.backends.llvm.modules import ModuleText
+    from cajeta_dot.diagnostics import Reporter
+    from cajeta_dot.ir import Program
+
+
+def write_program(program: Program, machine: Machine, checks: bool, reporter: Reporter) -> ModuleText | None:
+    """The module, its exports by the program's own functions; None after an error."""
+    core = expand(program)
+    if not machine.is_gpu:  # where a kernel is cut at its barriers, they must be in the kernel
+        core = inline_barriers(core)
+    if refuse(core, machine, reporter):
+        return None
+    module = write_module(core, machine, checks)
+    origins = dict(zip(core.functions, program.functions, strict=True))
+    return replace(module, exports={origins[function]: name for function, name in module.exports.items()})
+
+
+def warn_clamping(choices: Iterable[Choice], machine: Machine, reporter: Reporter) -> None:
+    """W0401 for each dot product whose weights are not known to be small enough for the clamping form."""
+    for choice in choices:
+        if not choice.exact:
+            reporter.report(
+                SATURATION,
+                f"{choice.why}; on `{machine.target}` each pair of products is clamped to 16 bits",
+                Label(choice.start, choice.end, "exact for weights 0..128"),
+                helps=[Help("mask the weights, or choose `x86-avx2`, which is exact")],
+            )
+
+
+def remark_scalar(choices: Iterable[Choice], machine: Machine, better: str, reporter: Reporter) -> None:
+    """A remark for each dot product that became scalar code; `better` says what would do it with fewer instructions."""
+    for choice in choices:
+        if choice.form == "scalar":
+            what = f"`{choice.operation}` is expanded to {choice.lanes} multiplies on `{machine.target}`; {better}"
+            reporter.report(SCALARIZED, what, Label(choice.start, choice.end))

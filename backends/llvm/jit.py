@@ -1,0 +1,164 @@
+"""Object code in memory, and its functions as Python calls them.
+
+One LLJIT serves the process; each program is a library of its own in it. ctypes gives up the GIL during a call, so the
+workgroups of a launch can be spread over threads. What is passed has been checked (`cajeta_dot.run.arguments`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from functools import cache
+from itertools import count
+from threading import Lock
+
+from cajeta_dot.backends.llvm.assembler import make_target_machine, write_object
+from cajeta_dot.backends.llvm.checks import FAULT_BYTES, make_error
+from cajeta_dot.backends.llvm.kernels import FAULT_OFFSET, LAUNCH_BYTES
+from cajeta_dot.backends.llvm.threads import Spreader
+from cajeta_dot.backends.llvm.types import bits_of, float_of
+from cajeta_dot.types import BOOL, BOOLEAN, FLOAT, FLOAT16, VOID, Array, Scalar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from llvmlite.binding import LLJIT, ResourceTracker
+
+    from cajeta_dot.backends.llvm.checks import Site
+    from cajeta_dot.backends.llvm.machine import Machine
+    from cajeta_dot.backends.llvm.modules import ModuleText
+    from cajeta_dot.ir import Function
+    from cajeta_dot.run.errors import KernelError
+    from cajeta_dot.source import Source
+    from cajeta_dot.types import Type
+
+    Extent = tuple[int, int, int]
+
+_library_numbers = count()
+_link_lock = Lock()
+
+
+def load_module(source: Source, module: ModuleText, machine: Machine, optimize: int) -> dict[Function, NativeEntry]:
+    """An entry for each function that the module exports. This machine must have the other's features."""
+    linked = link(module.text, module.exports.values(), machine, optimize)
+    return {
+        function: NativeEntry(source, function, module.sites, linked, linked[name]) for function, name in module.exports.items()
+    }
+
+
+def link(text: str, names: Iterable[str], machine: Machine, optimize: int) -> ResourceTracker:
+    """Machine code for this process: addresses by name, for as long as what is returned lives."""
+    import llvmlite.binding as llvm
+
+    triple = llvm.get_process_triple()
+    builder = llvm.JITLibraryBuilder().add_object_img(write_object(text, machine, optimize, triple)).add_current_process()
+    for name in names:
+        builder.export_symbol(name)
+    with _link_lock:
+        return builder.link(_open_linker(machine, triple), f"program{next(_library_numbers)}")
+
+
+@cache
+def _open_linker(machine: Machine, triple: str) -> LLJIT:
+    import llvmlite.binding as llvm
+
+    return llvm.create_lljit_compiler(make_target_machine(machine, 2, triple))
+
+
+class NativeEntry:
+    """A kernel or host method in memory: `backends.Entry`."""
+
+    def __init__(self, source: Source, function: Function, sites: Sequence[Site], linked: ResourceTracker, address: int):
+        self.source, self.sites, self.result = source, sites, function.result
+        self._linked = linked  # the code is gone with it
+        self._spreader = Spreader()
+        self._pass = _make_passer(function)
+        types = [type for param in function.params for type in _types_in_c(param.type)]
+        result = None if function.result == VOID else _types_in_c(function.result)[0]
+        self._function = ctypes.CFUNCTYPE(result, *types, ctypes.c_void_p)(address)
+
+    def launch(self, arguments: Sequence[Any], grid: Extent, block: Extent, threads: int) -> None:
+        """Run a kernel. Raises KernelError for the first work item that faulted, after all others are done."""
+        passed, extents = self._pass(arguments), (*grid, *block)
+        faults: list[tuple[int, ...]] = []
+
+        def run(first: int, end: int) -> None:
+            launch = _Launch()
+            struct.pack_into("=6I7q", launch, 0, *extents, first, end, 0, -1, -1, 0, 0)
+            self._function(*passed, ctypes.addressof(launch))
+            site, *found = struct.unpack_from("=5q", launch, FAULT_OFFSET)
+            if site:
+                faults.append((*found[:2], site, *found[2:]))  # ordered by group and item
+
+        groups = grid[0] * grid[1] * grid[2]
+        if threads == 1 or groups == 1:
+            run(0, groups)
+        elif groups:
+            self._spreader.run(run, groups, threads)
+        if faults:
+            _, _, site, value, other = min(faults)
+            raise self._make_error(site, value, other)
+
+    def call(self, arguments: Sequence[Any]) -> Any:
+        """Call a host method. Raises KernelError."""
+        fault = _Fault()
+        result = self._function(*self._pass(arguments), ctypes.addressof(fault))
+        site, _, _, value, other = struct.unpack("=5q", fault)
+        if site:
+            raise self._make_error(site, value, other)
+        return _read_result(self.result, result)
+
+    def _make_error(self, site: int, value: int, other: int) -> KernelError:
+        return make_error(self.source, self.sites[site - 1], value, other)
+
+
+_Launch = ctypes.c_char * LAUNCH_BYTES
+_Fault = ctypes.c_char * FAULT_BYTES
+_IN_C: dict[tuple[str, int], type[Any]] = {
+    (BOOL, 1): ctypes.c_uint8,
+    ("s", 8): ctypes.c_int8, ("s", 16): ctypes.c_int16, ("s", 32): ctypes.c_int32, ("s", 64): ctypes.c_int64,
+    ("u", 8): ctypes.c_uint8, ("u", 16): ctypes.c_uint16, ("u", 32): ctypes.c_uint32, ("u", 64): ctypes.c_uint64,
+    (FLOAT, 16): ctypes.c_uint16, (FLOAT, 32): ctypes.c_float, (FLOAT, 64): ctypes.c_double,
+}  # fmt: skip
+
+
+def _types_in_c(type: Type) -> tuple[type[Any], ...]:
+    if isinstance(type, Array):
+        return ctypes.c_void_p, ctypes.c_int64
+    assert isinstance(type, Scalar)
+    return (_IN_C[type.kind, type.bits],)
+
+
+def _make_passer(function: Function) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """A function from arguments to what ctypes takes. It is written as text: it runs at every call, and this is twice as
+    fast as looking at the parameters again each time."""
+    parts: list[str] = []
+    for place, param in enumerate(function.params):
+        argument = f"a[{place}]"
+        if isinstance(param.type, Array):
+            parts += [f"find_address({argument})", f"{argument}.size"]
+        elif isinstance(param.type, Scalar) and _is_half(param.type):
+            parts.append(f"bits_of(float16, {argument})")
+        else:
+            parts.append(argument)
+    names = {"find_address": _find_address, "bits_of": bits_of, "float16": FLOAT16}
+    return eval(f"lambda a: ({''.join(f'{part}, ' for part in parts)})", names)
+
+
+def _find_address(array: Any) -> int:
+    """Where the elements lie. The quick way, a fifth of the other's time, is for arrays that may be written and have some."""
+    if array.size and array.flags.writeable:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    return array.ctypes.data
+
+
+def _read_result(type: Type, result: Any) -> Any:
+    if type == BOOLEAN:
+        return bool(result)
+    return float_of(type, result) if isinstance(type, Scalar) and _is_half(type) else result
+
+
+def _is_half(type: Scalar) -> bool:
+    return type.kind == FLOAT and type.bits == 16

@@ -1,0 +1,41 @@
+"""Names that LLVM, object files and PTX accept, and that collide with nothing."""
+
+from __future__ import annotations
+
+import string
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+_PLAIN = frozenset(string.ascii_letters + string.digits + "_$.")
+# The C functions that compiled code may call: a method of such a name must not stand in for one.
+_LIBRARY = ("floor", "ceil", "trunc", "round", "sqrt", "fma", "fmod")
+LIBRARY = frozenset(
+    [*_LIBRARY, *(name + "f" for name in _LIBRARY), "memcpy", "memmove", "memset", "memcmp", "bcmp", "calloc", "free"]
+)
+
+
+def quote(symbol: str) -> str:
+    """A symbol as LLVM's text spells it behind `@`."""
+    if set(symbol) <= _PLAIN and not symbol[0].isdigit():
+        return symbol
+    return '"' + "".join(c if c in _PLAIN else "".join(f"\\{b:02X}" for b in c.encode()) for c in symbol) + '"'
+
+
+def clean(name: str) -> str:
+    """A user's name in a form that needs no quotes; it is for readers only, and need not be unique."""
+    return "".join(c if c in _PLAIN else "_" for c in name)
+
+
+def export_name(symbol: str, taken: Container[str], *, is_ptx: bool = False) -> str:
+    """What a method is called outside: its symbol, where that is possible.
+
+    `$` is added to one that is taken or the name of a C function. PTX has neither `.` nor letters beyond ASCII: these become
+    `$`, or `$` and a number.
+    """
+    if is_ptx:
+        symbol = "".join("$" if c == "." else c if c in _PLAIN else f"${ord(c):x}" for c in symbol)
+    while symbol in taken or symbol in LIBRARY:
+        symbol += "$"
+    return symbol

@@ -1,0 +1,78 @@
+"""Table lookups: one instruction where x86 has it, the same answer everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from cajeta_dot.backends import Options
+from cajeta_dot.backends.llvm.lookups import match_lookup
+from cajeta_dot.backends.x86 import backend
+from cajeta_dot.diagnostics import Reporter
+from cajeta_dot.types import INT8, UINT8, Vector
+
+from .programs import RUNNABLE, SOURCE, apply, load, make_program, run_lanes
+
+if TYPE_CHECKING:
+    from cajeta_dot.ir import Builder, Function, Value
+
+LANES = (1, 4, 16, 24, 32, 64, 100, 256)
+TABLE = Vector(INT8, 16)
+
+
+def look_up(b: Builder, values: list[Value], mask: int = 15) -> Value:
+    """As the methods expand: each lane of the masked indexes picks a lane of the table."""
+    indexes, table = values
+    assert isinstance(indexes.type, Vector)
+    low = b.binary("and", indexes, b.const(indexes.type, mask))
+    lanes = [b.emit("extract_at", INT8, table, b.extract(low, lane)) for lane in range(indexes.type.lanes)]
+    return b.emit("build", Vector(INT8, indexes.type.lanes), *lanes)
+
+
+def lookup_kernel(lanes: int) -> Function:
+    return apply(f"look{lanes}", [Vector(UINT8, lanes), TABLE], Vector(INT8, lanes), look_up)
+
+
+@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("checks", [True, False])
+def test_every_index_finds_its_byte(checks: bool, target: str) -> None:
+    made = load(make_program(*map(lookup_kernel, LANES)), target, checks=checks)
+    random = np.random.default_rng(5)
+    for lanes in LANES:
+        indexes = np.resize(np.arange(256), (64, lanes)).astype(np.uint8)
+        indexes[32:] = random.integers(0, 256, (32, lanes))
+        tables = random.integers(-128, 128, (64, 16)).astype(np.int8)
+        got = run_lanes(made[f"look{lanes}"], Vector(INT8, lanes), [indexes.reshape(-1), tables.reshape(-1)], 64)
+        assert (got.reshape(64, lanes) == np.take_along_axis(tables, (indexes & 15).astype(int), axis=1)).all()
+
+
+@pytest.mark.parametrize(("target", "lanes", "registers"), [
+    ("x86-vnni", 64, 1), ("x86-vnni", 256, 4), ("x86-vnni", 24, 1), ("x86-avx2", 16, 1), ("x86-avx2", 64, 2),
+    ("x86-scalar", 64, 0),
+])  # fmt: skip
+def test_a_register_takes_one_instruction(target: str, lanes: int, registers: int) -> None:
+    artifact = backend.emit(make_program(lookup_kernel(lanes)), target, "asm", Options(checks=True), Reporter(SOURCE))
+    assert artifact is not None
+    assert isinstance(artifact.content, str)
+    assert artifact.content.count("pshufb") == registers
+    assert ("pinsrb" in artifact.content) is False
+
+
+def test_only_masked_indexes_in_order_of_one_table_are_a_lookup() -> None:
+    from cajeta_dot.ir import Builder, Value
+
+    def build(order: list[int], mask: int, lanes: int = 16) -> Value:
+        b = Builder([])
+        table, indexes = Value("param", Vector(INT8, lanes)), Value("param", Vector(UINT8, 4))
+        low = b.binary("and", indexes, b.const(Vector(UINT8, 4), mask))
+        picks = [b.emit("extract_at", INT8, table, b.extract(low, lane)) for lane in order]
+        return b.emit("build", Vector(INT8, len(order)), *picks)
+
+    assert match_lookup(build([0, 1, 2, 3], 15))
+    assert match_lookup(build([0, 1, 2, 3], 7))
+    assert not match_lookup(build([0, 1, 3, 2], 15))
+    assert not match_lookup(build([0, 1, 2], 15))
+    assert not match_lookup(build([0, 1, 2, 3], 31))
+    assert not match_lookup(build([0, 1, 2, 3], 15, lanes=32))

@@ -1,0 +1,87 @@
+"""LLVM ends the process on what it can't select. So every opcode is compiled for every target in processes of their own, also
+for targets that this machine can't run, and for numbers of lanes that fit no register."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cajeta_dot.backends import Options
+from cajeta_dot.backends.nvptx import ARCHITECTURES
+from cajeta_dot.backends.nvptx import backend as nvptx
+from cajeta_dot.backends.x86 import backend as x86
+from cajeta_dot.diagnostics import Reporter
+from cajeta_dot.types import BOOLEAN, INT8, INT32, INT64, UINT8, Scalar, Vector
+
+from .programs import CPU_TARGETS, SOURCE, Shape, apply_all, make_program
+from .test_conversions import convert_to
+from .test_operations import NUMBERS, TABLES, build, opcodes, result_of
+
+if TYPE_CHECKING:
+    from cajeta_dot.ir import Function
+
+    from .programs import Build
+
+LANES = (2, 5, 33)
+TARGETS = [*CPU_TARGETS, "sm_50", "sm_61", "sm_90"]
+# LLVM writes no other code for these than for their neighbours, but for dot products.
+ONLY_DOTS = ("x86-avx512bw", "x86-avxvnni", "x86-avxvnniint8", "x86-sse2", "x86-maddubs")
+OTHERS: dict[str, Build] = {
+    "any": lambda b, v: b.emit("any", BOOLEAN, b.compare("lt", v[0], v[1])),
+    "all": lambda b, v: b.emit("all", BOOLEAN, b.compare("eq", v[0], v[1])),
+}
+
+
+def functions_for(element: Scalar, lanes: int, has_remainder: bool) -> list[Function]:
+    type = Vector(element, lanes)
+    made: list[Function] = []
+    for operands in TABLES:
+        ops = [op for op in opcodes(element, operands) if op != "rem" or has_remainder or element.is_integer]
+        made.append(apply_all(f"k{operands}", [type] * operands, {op: (result_of(op, type), build(op, type)) for op in ops}))
+    made.append(apply_all("conversions", [type], {str(e): (Vector(e, lanes), convert_to(e)) for e in NUMBERS}))
+    others: dict[str, tuple[Shape, Build]] = {op: (BOOLEAN, make) for op, make in OTHERS.items()}
+    others["extract_at"] = element, lambda b, v: b.emit("extract_at", element, v[0], v[2])
+    others["insert_at"] = type, lambda b, v: b.emit("insert_at", type, v[0], v[2], b.extract(v[1], 0))
+    others["select"] = type, lambda b, v: b.select(b.compare("lt", v[0], v[1]), v[1], v[0])
+    if element.is_float or element.bits >= 32:
+        others["sum"] = element, lambda b, v: b.emit("sum", element, v[0])
+    made.append(apply_all("others", [type, type, INT64], others))
+    return made
+
+
+def dots(lanes: int) -> list[Function]:
+    kinds = [(w, x, into) for w in (INT8, UINT8) for x in (INT8, UINT8) for into in sorted({1, lanes // 4})]
+    return [
+        apply_all(f"d{k}", [Vector(w, lanes), Vector(x, lanes), Vector(INT32, into)], {"out": (Vector(INT32, into), _dot)})
+        for k, (w, x, into) in enumerate(kinds)
+    ]
+
+
+_dot: Build = lambda b, v: b.dot(*v)  # noqa: E731 - as the other builds
+
+
+def compile_all(target: str, lanes: int) -> None:
+    """What the child does. Prints what it is at, for the one who asks why it died."""
+    is_gpu = target in ARCHITECTURES
+    groups = {str(e): functions_for(e, lanes, not is_gpu) for e in NUMBERS} if target not in ONLY_DOTS else {}
+    for width in (4, 12, 64, 256) if lanes == LANES[0] else ():
+        groups[f"dots of {width}"] = dots(width)
+    for name, functions in groups.items():
+        print(target, lanes, name, flush=True)
+        options = Options(checks=True, gpu_arch=target if is_gpu else "", fallback=True)
+        backend, target_name, kind = (nvptx, "nvptx", "ptx") if is_gpu else (x86, target, "obj")
+        assert backend.emit(make_program(*functions), target_name, kind, options, Reporter(SOURCE))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_everything_compiles_for_every_target(target: str) -> None:
+    root = Path(__file__).parent.parent.parent
+    script = f"import sys; sys.path.insert(0, {str(root)!r})\nfrom tests.llvm.test_shapes import compile_all\n"
+    script += f"for lanes in {LANES}: compile_all({target!r}, lanes)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout[-200:] + done.stderr[-2000:]
+    assert "LLVM ERROR" not in done.stderr
