@@ -12,7 +12,12 @@ class KernelError(RuntimeError):
 
     def __init__(self, file: str, line: int, what: str):
         super().__init__(f"{file}:{line}: {what}")
-        self.file, self.line = file, line
+        self.file, self.line, self.what = file, line, what
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Picklable, so that it comes back from a worker process."""
+        own = {name: content for name, content in vars(self).items() if not name.startswith("__")}
+        return type(self), tuple(own.values())
 
 
 class BoundsError(KernelError):

@@ -1,0 +1,175 @@
+"""`cajetac build`: which outputs there are and where they go, then all of them, or none after an error."""
+
+from __future__ import annotations
+
+import os
+
+from ..diagnostics.rules import EMIT_CONTRADICTION, OUTPUT_NOT_A_DIRECTORY, USAGE
+from ..driver import all_targets, check, parse
+from ..record import record
+from .commands import check as check_inputs
+from .files import STREAM, make_folder, print_output, write_whole
+from .messages import Refusal
+from .tree import print_tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .session import Session, Target
+
+# Kind -> extension. Those of the compiler itself come first: they need no target.
+FRONT_KINDS = {"ast": ".ast", "ir": ".ir"}
+EXTENSIONS = {
+    **FRONT_KINDS,
+    "llvm-ir": ".ll",
+    "asm": ".s",
+    "obj": ".o",
+    "header": ".h",
+    "ptx": ".ptx",
+    "spirv-asm": ".spvasm",
+    "spirv": ".spv",
+    "reflect": ".json",
+    "deps": ".d",
+}
+BINARY_KINDS = ("obj", "spirv")
+ASSEMBLY = "assembly"  # what -S asks for: the first of these that the target has
+ASSEMBLY_KINDS = ("asm", "ptx", "spirv-asm")
+
+
+@record
+class Output:
+    """One thing to write: of which input, by which target (None for the compiler's own kinds), what, where."""
+
+    file: str
+    target: Target | None
+    kind: str
+    path: str
+
+
+def build(session: Session) -> None:
+    """Raises Refusal for what can't be asked for; errors of the source are shown. With --diff that is the output."""
+    outputs = plan_outputs(session)
+    if session.arguments.get("diff"):
+        check_inputs(session)
+        return
+    if session.arguments.get("fix"):
+        from .fix import fix_inputs
+
+        fix_inputs(session)
+    finished: list[tuple[str, str | bytes]] = []
+    for file in dict.fromkeys(output.file for output in outputs):
+        finished += _make_all(session, file, [output for output in outputs if output.file == file])
+    if session.messages.errors:
+        return
+    if _is_folder(session.arguments.get("output", "")):
+        make_folder(session.arguments.get("output"))
+    for path, content in finished:
+        if isinstance(content, str) and not content.endswith("\n"):
+            content += "\n"
+        if path == STREAM:
+            print_output(content)
+        else:
+            write_whole(path, content)
+
+
+def plan_outputs(session: Session) -> list[Output]:
+    """Every output, with kinds and paths that fit each other. Raises Refusal where they don't."""
+    files = session.need_files()
+    place: str = session.arguments.get("output", "")
+    asked: list[str] = list(dict.fromkeys(session.arguments.get("emit", "").split(",")))
+    named = _kind_of_path(place) if not _is_folder(place) else ""
+    if asked == [""] and named:
+        asked = [named]
+    targets = [] if all(kind in FRONT_KINDS for kind in asked) else session.resolve_targets()
+    wanted: list[tuple[Target | None, str]] = [(None, kind) for kind in asked if kind in FRONT_KINDS]
+    wanted += [(target, _choose_kind(target, kind)) for target in targets for kind in asked if kind not in FRONT_KINDS]
+    several = len(files) * len(wanted) > 1
+    if several and not _is_folder(place):
+        what = f"`{place}` is not a folder, and" if place else "there are several outputs, but no folder for them:"
+        raise Refusal(OUTPUT_NOT_A_DIRECTORY, f"{what} {len(files) * len(wanted)} outputs need one", "`-o NAME/` makes one")
+    if named and wanted[0][1] != named:
+        raise Refusal(EMIT_CONTRADICTION, f"`{place}` is named like `{named}`, but `{wanted[0][1]}` goes into it")
+    outputs = [
+        Output(file, target, kind, _name_output(session, file, target if len(targets) > 1 else None, kind, place))
+        for file in files
+        for target, kind in wanted
+    ]
+    _check_paths(outputs)
+    return outputs
+
+
+def _kind_of_path(path: str) -> str:
+    extension = os.path.splitext(path)[1]
+    return next((kind for kind, known in EXTENSIONS.items() if known == extension), "")
+
+
+def _is_folder(path: str) -> bool:
+    return path.endswith(("/", os.sep)) or os.path.isdir(path)
+
+
+def _choose_kind(target: Target, asked: str) -> str:
+    """The kind that the target makes for what was asked; empty is its default. Raises Refusal."""
+    info = target[1]
+    if not asked and info.kinds:
+        return info.kinds[0]
+    kind = next((k for k in ASSEMBLY_KINDS if k in info.kinds), ASSEMBLY) if asked == ASSEMBLY else asked
+    if kind in info.kinds:
+        return kind
+    if kind and kind not in (*EXTENSIONS, ASSEMBLY):
+        raise Refusal(USAGE, f"no output kind `{kind}`", f"`{info.name}` emits {', '.join(info.kinds)}")
+    others = [other.name for _, other in all_targets() if kind in other.kinds]
+    offer = f"`--target {others[0]}` emits it" if others else f"`{info.name}` emits {', '.join(info.kinds) or 'nothing'}"
+    raise Refusal(EMIT_CONTRADICTION, f"target `{info.name}` does not emit `{kind or 'anything'}`", offer)
+
+
+def _name_output(session: Session, file: str, target: Target | None, kind: str, place: str) -> str:
+    """Where an output goes; `target` becomes part of its name if there are several."""
+    if not place:
+        if kind in BINARY_KINDS:
+            raise Refusal(USAGE, f"`{kind}` is binary; say where it goes", "`-o PATH`, or `-o -` for stdout")
+        return STREAM
+    if not _is_folder(place):
+        return place
+    name = session.arguments.get("stdin_name", "stdin") if file == STREAM else file
+    stem = os.path.splitext(os.path.basename(name))[0]
+    suffix = f"_{target[1].name}" if target else ""
+    return os.path.join(place, f"{stem}{suffix}{EXTENSIONS.get(kind, '.' + kind)}")
+
+
+def _check_paths(outputs: Sequence[Output]) -> None:
+    """No output takes the place of an input or of another output."""
+    inputs = {os.path.realpath(output.file): output.file for output in outputs if output.file != STREAM}
+    seen: dict[str, str] = {}
+    for output in outputs:
+        if output.path == STREAM:
+            continue
+        path = os.path.realpath(output.path)
+        if path in inputs or any(os.path.exists(path) and os.path.samefile(path, i) for i in inputs if os.path.exists(i)):
+            raise Refusal(USAGE, f"`{output.path}` is an input; it would be overwritten")
+        if path in seen:
+            raise Refusal(USAGE, f"`{seen[path]}` and `{output.file}` would both be written to `{output.path}`")
+        seen[path] = output.file
+
+
+def _make_all(session: Session, file: str, outputs: Sequence[Output]) -> list[tuple[str, str | bytes]]:
+    """Path and content of every output of one input; those that an error prevents are missing."""
+    source, reporter = session.read(file)
+    unit = parse(source, reporter)
+    only_tree = all(output.kind == "ast" for output in outputs)
+    program = check(unit, source, reporter) if unit and not only_tree else None
+    made: list[tuple[str, str | bytes]] = []
+    for output in outputs:
+        content: str | bytes | None = None
+        if output.kind == "ast":
+            content = print_tree(unit) if unit else None
+        elif program and output.target:
+            content = session.emit(program, output.target, output.kind, reporter)
+        elif program:
+            from ..passes.print import print_program
+
+            content = print_program(program)
+        if content is not None:
+            made.append((output.path, content))
+    session.show(reporter.in_order())
+    return made

@@ -1,0 +1,185 @@
+"""`cajetac run`: arguments from the command line, one call through the Python API, and what it changed."""
+
+from __future__ import annotations
+
+from ..diagnostics import CompileError, nearest
+from ..diagnostics.rules import FEATURE_MISSING, USAGE
+from ..types import BOOLEAN, SCALARS
+from .files import print_error, tell
+from .messages import SOURCE_ERRORS, Refusal
+from .session import NATIVE, Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ..run.functions import Function, Parameter
+    from ..run.module import Module
+    from ..types import Scalar
+
+LACKING = 3  # exit code: this machine can't run the target's code
+HERE = "`cajetac targets` says what runs here"
+ARRAY_FORMS = "`@FILE.npy`, `zeros:int32:16` or `int8:1,-2,3`"
+
+
+def call(session: Session) -> int | None:
+    """Compiles, calls, and prints the arrays that changed and the value, if any."""
+    from ..run.errors import KernelError
+
+    if len(session.need_files()) != 1:
+        raise Refusal(USAGE, f"`cajetac run` takes one file, found {len(session.arguments.words)}")
+    targets = session.resolve_targets(NATIVE)
+    if len(targets) != 1:
+        raise Refusal(USAGE, f"`cajetac run` takes one target, found {len(targets)}")
+    target = targets[0][1]
+    if not target.runs:
+        session.messages.refuse(Refusal(FEATURE_MISSING, f"`{target.name}` makes code to run elsewhere", HERE))
+        return LACKING
+    try:
+        module = _compile(session, target.name)
+    except CompileError as error:
+        session.show(error.diagnostics)
+        return LACKING if any(d.rule is FEATURE_MISSING for d in error.diagnostics) else None
+    session.show(module.diagnostics)
+    if session.messages.errors:
+        return None
+    function = _find_function(session, module)
+    arguments = read_arguments(function.parameters, session.arguments.get("arguments", ()))
+    launch = _read_launch(session, function)
+    before = [argument.copy() if hasattr(argument, "copy") else None for argument in arguments]
+    try:
+        value = function(*arguments, **launch)
+    except KernelError as error:
+        print_error(f"error: {error}\n")
+        return SOURCE_ERRORS
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Refusal(USAGE, str(error)) from error
+    changed = {
+        parameter.name: now
+        for parameter, now, old in zip(function.parameters, arguments, before, strict=True)
+        if old is not None and now.tobytes() != old.tobytes()
+    }
+    _answer(session, changed, value)
+    return None
+
+
+def _compile(session: Session, target: str) -> Module:
+    """Raises CompileError."""
+    from ..run.compile import compile
+
+    source, reporter = session.read(session.arguments.words[0])
+    if reporter.failed:
+        raise CompileError(reporter.in_order())
+    options: dict[str, Any] = {"checks": session.arguments.get("checks", True)}
+    if "optimize" in session.arguments.values:
+        options["optimize"] = int(session.arguments.values["optimize"])
+    return compile(source.text, source.name, target, **options)
+
+
+def _find_function(session: Session, module: Module) -> Function:
+    name = session.arguments.get("kernel")
+    if name is None:
+        raise Refusal(USAGE, "`cajetac run` needs `--kernel NAME`", _offer(module))
+    if name not in module.functions:
+        near = nearest(name, module.functions)
+        raise Refusal(USAGE, f"no kernel or host method `{name}`", f"did you mean `{near}`?" if near else _offer(module))
+    return module.functions[name]
+
+
+def _offer(module: Module) -> str:
+    return f"the file has {', '.join(f'`{name}`' for name in module.functions)}" if module.functions else ""
+
+
+def _read_launch(session: Session, function: Function) -> dict[str, Any]:
+    given = {key: session.arguments.get(key) for key in ("grid", "block", "threads")}
+    launch = {key: value for key, value in given.items() if value is not None}
+    if function.kind == "kernel" and "threads" not in launch and not {"grid", "block"} <= launch.keys():
+        raise Refusal(USAGE, f"`{function.name}` is a kernel: it needs `--threads N`, or `--grid` and `--block`")
+    return launch
+
+
+# ---- arguments
+
+
+def read_arguments(parameters: Sequence[Parameter], given: Sequence[str]) -> list[Any]:
+    """Numbers and arrays in the order of the parameters. Raises Refusal, naming the argument."""
+    texts: dict[str, str] = {}
+    names = [parameter.name for parameter in parameters]
+    for word in given:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise Refusal(USAGE, f"`--arg` takes NAME=VALUE, found `{word}`")
+        if name not in names:
+            near = nearest(name, names)
+            offer = f"did you mean `{near}`?" if near else f"there are {', '.join(f'`{n}`' for n in names) or 'none'}"
+            raise Refusal(USAGE, f"no parameter `{name}`", offer)
+        texts[name] = text
+    for parameter in parameters:
+        if parameter.name not in texts:
+            form = f"NUMBER, {parameter.type}" if parameter.type in SCALARS else "ARRAY"
+            raise Refusal(USAGE, f"argument `{parameter.name}` is missing", f"`--arg {parameter.name}={form}`")
+    return [_read_argument(parameter, texts[parameter.name]) for parameter in parameters]
+
+
+def _read_argument(parameter: Parameter, text: str) -> Any:
+    where = f"argument `{parameter.name}`"
+    if parameter.type in SCALARS:
+        return _read_number(SCALARS[parameter.type], text, where)
+    import numpy as np
+
+    kind, _, rest = text.partition(":")
+    if text.startswith("@"):
+        try:
+            return np.load(text[1:], allow_pickle=False)
+        except OSError as error:
+            raise Refusal(USAGE, f"{where}: can't read `{text[1:]}`: {tell(error)}") from error
+        except (ValueError, EOFError) as error:
+            raise Refusal(USAGE, f"{where}: `{text[1:]}` is no .npy file of numbers") from error
+    if kind == "zeros":
+        kind, _, length = rest.partition(":")
+        if kind in SCALARS and length.isascii() and length.isdigit():
+            return np.zeros(int(length), _find_dtype(SCALARS[kind]))
+    elif kind in SCALARS:
+        numbers = [_read_number(SCALARS[kind], number.strip(), where) for number in rest.split(",")] if rest else []
+        return np.array(numbers, _find_dtype(SCALARS[kind]))
+    raise Refusal(USAGE, f"{where} takes an array, found `{text}`", ARRAY_FORMS)
+
+
+def _find_dtype(type: Scalar) -> str:
+    return "bool" if type == BOOLEAN else str(type)
+
+
+def _read_number(type: Scalar, text: str, where: str) -> bool | int | float:
+    if type == BOOLEAN:
+        if text not in ("true", "false"):
+            raise Refusal(USAGE, f"{where} takes true or false, found `{text}`")
+        return text == "true"
+    try:
+        number = float(text) if type.is_float else int(text, 0)
+    except ValueError as error:
+        raise Refusal(USAGE, f"{where} takes {type}, found `{text}`") from error
+    if type.is_integer and not type.low <= number <= type.high:
+        raise Refusal(USAGE, f"{where} takes {type}, {type.low}..{type.high}, found {number}")
+    return number
+
+
+# ---- answers
+
+
+def _answer(session: Session, changed: dict[str, NDArray[Any]], value: Any) -> None:
+    lines = [f"{name} = {array.dtype}[{array.size}] {array}" for name, array in changed.items()]
+    if value is not None:
+        lines.append(f"value = {str(value).lower() if isinstance(value, bool) else value}")
+    arrays = {
+        name: {"type": str(array.dtype), "values": [_say(item) for item in array.reshape(-1).tolist()]}
+        for name, array in changed.items()
+    }
+    session.answer("\n".join(lines or ["nothing changed"]) + "\n", {"changed": arrays, "value": _say(value)})
+
+
+def _say(value: Any) -> Any:
+    """As JSON can say it: a number that is not finite becomes a word."""
+    return str(value) if isinstance(value, float) and value - value != 0 else value

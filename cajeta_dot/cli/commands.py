@@ -1,0 +1,146 @@
+"""The verbs that only look: check, explain, targets, kernels and choices. Answers go to stdout, diagnostics to stderr."""
+
+from __future__ import annotations
+
+from ..diagnostics import nearest
+from ..diagnostics.rules import USAGE
+from .files import print_output
+from .messages import Refusal
+from .session import NATIVE, Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from cajeta_dot.backends import Backend, Choice, TargetInfo
+
+    from ..ir import Function
+    from ..source import Source
+
+
+def check(session: Session) -> None:
+    """Every input, and what each target that was named has to say about it."""
+    files = session.need_files()
+    targets = session.resolve_targets(default=None)
+    if session.arguments.get("fix") or session.arguments.get("diff"):
+        from .fix import fix_inputs
+
+        fix_inputs(session)
+    for file in files:
+        _, reporter, program = session.check(file)
+        for target in targets:
+            if program and target[1].kinds:
+                session.emit(program, target, target[1].kinds[0], reporter)
+        session.show(reporter.in_order())
+
+
+def explain(session: Session) -> None:
+    """The page of a rule, found by code or name."""
+    from ..diagnostics.pages import read_page
+    from ..diagnostics.rules import BY_NAME, RULES
+
+    words = session.arguments.words
+    if len(words) != 1:
+        raise Refusal(USAGE, "`cajetac explain` takes one code", "for example `cajetac explain E0402`")
+    rule = RULES.get(words[0].upper()) or BY_NAME.get(words[0])
+    if rule is None:
+        near = nearest(words[0].upper(), RULES) or nearest(words[0], BY_NAME)
+        raise Refusal(USAGE, f"no diagnostic `{words[0]}`", f"did you mean `{near}`?" if near else "")
+    print_output(read_page(rule))
+
+
+def list_targets(session: Session) -> None:
+    """What --target takes."""
+    if session.arguments.words:
+        raise Refusal(USAGE, f"`cajetac targets` takes no file, found `{session.arguments.words[0]}`")
+    from ..driver import all_targets
+
+    try:
+        found = all_targets()
+    except RuntimeError as error:  # no backend is installed
+        raise Refusal(USAGE, str(error)) from error
+    described = [_describe_target(backend, info) for backend, info in found]
+    rows = [(", ".join((t["name"], *t["aliases"])), _tell_use(t), ",".join(t["kinds"]), t["summary"]) for t in described]
+    session.answer(_write_table(("target", "here", "emits", ""), rows), described)
+
+
+def _describe_target(backend: Backend, info: TargetInfo) -> dict[str, Any]:
+    missing = backend.missing(info.name) if info.runs else ""
+    names = {"name": info.name, "aliases": list(info.aliases), "summary": info.summary, "kinds": list(info.kinds)}
+    return {**names, "dot": info.dot, "runs": info.runs, "missing": missing, "backend": backend.name}
+
+
+def _tell_use(target: dict[str, Any]) -> str:
+    if not target["runs"]:
+        return "emits only"
+    return f"needs {target['missing']}" if target["missing"] else "runs"
+
+
+def _write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    return "".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in lines
+    )
+
+
+def list_kernels(session: Session) -> None:
+    """What can be called in the inputs, with arguments and types."""
+    described: list[dict[str, Any]] = []
+    lines: list[str] = []
+    for file in session.need_files():
+        source, reporter, program = session.check(file)
+        for function in program.entries if program else ():
+            place = {"file": source.name, "line": source.position(function.start)[0]}
+            described.append({**place, **_describe_function(function)})
+            lines.append(_write_signature(function) + "\n")
+        session.show(reporter.in_order())
+    if not session.messages.errors:
+        session.answer("".join(lines), described)
+
+
+def _describe_function(function: Function) -> dict[str, Any]:
+    parameters = [{"name": param.attr, "type": str(param.type)} for param in function.params]
+    return {"kind": function.kind, "name": function.name, "parameters": parameters, "result": str(function.result)}
+
+
+def _write_signature(function: Function) -> str:
+    parameters = ", ".join(f"{param.type} {param.attr}" for param in function.params)
+    result = "" if function.kind == "kernel" else f"{function.result} "
+    return f"{function.kind} {result}{function.name}({parameters})"
+
+
+def list_choices(session: Session) -> None:
+    """What every operation of the inputs becomes on the targets, and why."""
+    from ..driver import emit
+
+    described: list[dict[str, Any]] = []
+    files = session.need_files()
+    targets = session.resolve_targets(NATIVE)
+    for _, info in targets:
+        if not info.kinds:
+            raise Refusal(USAGE, f"target `{info.name}` makes no choices: it emits nothing")
+    for file in files:
+        source, reporter, program = session.check(file)
+        for target in targets:
+            artifact = emit(program, *target, target[1].kinds[0], session.read_options(), reporter) if program else None
+            described += [_describe_choice(choice, target[1], source) for choice in (artifact.choices if artifact else ())]
+        session.show(reporter.in_order())
+    if not session.messages.errors:
+        session.answer("".join(_write_choice(choice) for choice in described), described)
+
+
+def _describe_choice(choice: Choice, target: TargetInfo, source: Source) -> dict[str, Any]:
+    line, column = source.position(choice.start)
+    fields = ("function", "operation", "lanes", "signs", "form", "instruction", "why", "exact")
+    place = {"target": target.name, "file": source.name, "line": line, "column": column}
+    return {**place, **{field: getattr(choice, field) for field in fields}}
+
+
+def _write_choice(choice: dict[str, Any]) -> str:
+    exact = "" if choice["exact"] else " (not exact)"
+    what = f"{choice['operation']} of {choice['lanes']} lanes, {choice['signs']}, on {choice['target']}"
+    how = f"{choice['form']}, {choice['instruction']}{exact}"
+    why = f": {choice['why']}" if choice["why"] else ""
+    return f"{choice['file']}:{choice['line']}:{choice['column']}: {what}: {how}{why}\n"

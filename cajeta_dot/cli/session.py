@@ -1,0 +1,142 @@
+"""One run of `cajetac`: what was asked for, what was read, and the messages. Everything that several verbs need."""
+
+from __future__ import annotations
+
+import os
+
+from ..diagnostics import nearest
+from ..diagnostics.rules import USAGE
+from ..driver import MAX_SOURCE_BYTES, check_source, decode, emit, resolve_target
+from .files import STREAM, print_output, read_bytes, tell
+from .messages import Refusal
+from .options import VERBS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from cajeta_dot.backends import Backend, Options, TargetInfo
+
+    from ..diagnostics import Diagnostic, Reporter
+    from ..ir import Program
+    from ..source import Source
+    from .messages import Messages
+    from .options import Arguments
+
+    Target = tuple[Backend, TargetInfo]
+
+NATIVE = "native"
+STDIN_NAME = "<stdin>"
+
+
+class Session:
+    """`sources` are those that were read so far, for a report of an internal error.
+
+    `contents` has what was read from standard input, which can be read once only, and what --fix made of an input.
+    """
+
+    def __init__(self, arguments: Arguments, messages: Messages):
+        self.arguments, self.messages = arguments, messages
+        self.sources: list[Source] = []
+        self.contents: dict[str, bytes] = {}
+
+    def need_files(self) -> list[str]:
+        """The inputs. Raises Refusal where there is none, one is missing, or stdin is named twice."""
+        files = self.arguments.words
+        if not files:
+            raise Refusal(USAGE, "no input file", "`cajetac --help` shows how it is called")
+        if files.count(STREAM) > 1:
+            raise Refusal(USAGE, "standard input can be read once only")
+        for file in files:
+            if file != STREAM and not os.path.exists(file):
+                raise self._explain_missing(file)
+        return files
+
+    def read_bytes(self, path: str) -> bytes:
+        """An input, or as much of it as is read. Raises Refusal where it can't be read."""
+        if path in self.contents:
+            return self.contents[path]
+        try:
+            data = read_bytes(path, MAX_SOURCE_BYTES + 1)
+        except OSError as error:
+            what = "standard input" if path == STREAM else f"`{path}`"
+            raise Refusal(USAGE, f"can't read {what}: {tell(error)}") from error
+        if path == STREAM:
+            self.contents[path] = data
+        return data
+
+    def read(self, path: str) -> tuple[Source, Reporter]:
+        """An input as text. Raises Refusal where it can't be read."""
+        name = self.arguments.get("stdin_name", STDIN_NAME) if path == STREAM else path
+        source, reporter = decode(name, self.read_bytes(path))
+        self.sources.append(source)
+        return source, reporter
+
+    def check(self, path: str) -> tuple[Source, Reporter, Program | None]:
+        """An input as a program; None after an error. Nothing is shown yet."""
+        source, reporter = self.read(path)
+        return source, reporter, check_source(source, reporter)
+
+    def resolve_targets(self, default: str | None = NATIVE) -> list[Target]:
+        """What --target names, each once, or the default, if any. Raises Refusal for an unknown name."""
+        from ..diagnostics import Reporter
+
+        found: dict[str, Target] = {}
+        names = self.arguments.get("target", default)
+        for name in () if names is None else names.split(","):
+            reporter = Reporter(None)
+            try:
+                target = resolve_target(name, reporter)
+            except RuntimeError as error:  # no backend is installed
+                raise Refusal(USAGE, str(error)) from error
+            if target is None:
+                told = reporter.found[0]
+                raise Refusal(told.rule, told.message, told.helps[0].message)
+            found.setdefault(target[1].name, target)
+        return list(found.values())
+
+    def read_options(self) -> Options:
+        """What the command line says about code, for every target."""
+        from cajeta_dot.backends import Options
+
+        keys = ("checks", "optimize", "gpu_arch", "target_env", "block", "fallback", "int_dot", "debug_lines")
+        given: dict[str, Any] = {key: self.arguments.values[key] for key in keys if key in self.arguments.values}
+        if "optimize" in given:
+            given["optimize"] = int(given["optimize"])
+        return Options(**given)
+
+    def emit(self, program: Program, target: Target, kind: str, reporter: Reporter) -> str | bytes | None:
+        """The content of one kind of output, or None after an error."""
+        artifact = emit(program, *target, kind, self.read_options(), reporter)
+        return artifact.content if artifact else None
+
+    def show(self, found: Sequence[Diagnostic]) -> None:
+        """All that was found in one source, by position; what several targets said alike, once."""
+        once: dict[object, Diagnostic] = {}
+        for diagnostic in found:
+            once.setdefault((diagnostic.code, diagnostic.message, diagnostic.primary and diagnostic.primary.start), diagnostic)
+        self.messages.show(list(once.values()))
+
+    def answer(self, text: str, data: Any) -> None:
+        """The answer to a query: for people, or as JSON where that was asked for."""
+        if self.arguments.get("json"):
+            import json
+
+            text = json.dumps(data, indent=1) + "\n"
+        print_output(text)
+
+    def _explain_missing(self, path: str) -> Refusal:
+        verb = nearest(path, VERBS) if path == self.arguments.words[0] and "." not in path else None
+        near = f"cajetac {verb}" if verb else _find_similar(path)
+        return Refusal(USAGE, f"no file `{path}`", f"did you mean `{near}`?" if near else "")
+
+
+def _find_similar(path: str) -> str | None:
+    folder, name = os.path.split(path)
+    try:
+        names: Sequence[str] = os.listdir(folder or ".")
+    except OSError:  # then there is nothing to offer
+        return None
+    near = nearest(name, (n for n in names if n.endswith((".cj", ".cajeta"))))
+    return near and os.path.join(folder, near)

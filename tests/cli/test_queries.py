@@ -1,0 +1,123 @@
+"""explain, targets, kernels and choices."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cajeta_dot.diagnostics import rules
+from cajeta_dot.diagnostics.rules import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Result
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_every_code_is_explained(code: str, cajetac: Callable[..., Result]) -> None:
+    page = Path(rules.__file__).with_name(f"{code}.md").read_text(encoding="utf-8")
+    for words in (["explain", code], ["explain", code.lower()], ["explain", RULES[code].name], ["--explain", code]):
+        assert cajetac(*words) == (0, page, "")
+
+
+def test_a_page_is_shown_whole(cajetac: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "E0402.md").write_text("# E0402\n\nä page\n", encoding="utf-8")
+    monkeypatch.setattr(rules, "__file__", str(tmp_path / "__init__.py"))
+    assert cajetac("explain", "E0402").out == "# E0402\n\nä page\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["X9999"], "error[E0003]: no diagnostic `X9999`\n\n"),
+        (["E0407x"], "error[E0003]: no diagnostic `E0407x`\n  = help: did you mean `E0407`?"),
+        (["e0503"], "error[E0003]: no diagnostic `e0503`\n  = help: did you mean `E"),
+        (["operandsign"], "error[E0003]: no diagnostic `operandsign`\n  = help: did you mean `operand-sign`?"),
+        (["lane-cuont"], "error[E0003]: no diagnostic `lane-cuont`\n  = help: did you mean `lane-count`?"),
+        ([], "error[E0003]: `cajetac explain` takes one code\n  = help: for example `cajetac explain E0402`"),
+        (["E0401", "E0402"], "error[E0003]: `cajetac explain` takes one code\n  = help: for example `cajetac explain E0402`"),
+    ],
+)
+def test_what_cannot_be_explained(words: list[str], message: str, cajetac: Callable[..., Result]) -> None:
+    result = cajetac("explain", *words)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(message)
+
+
+def test_targets(cajetac: Callable[..., Result]) -> None:
+    result = cajetac("targets")
+    assert (result.code, result.err) == (0, "")
+    assert result == cajetac("--print-targets")
+    rows = {line.split("  ")[0]: line for line in result.out.splitlines()}
+    assert "emits only" in rows["fake, fk"]
+    assert "llvm-ir,asm,obj" in rows["fake, fk"]
+    assert "  runs  " in rows["fake-run"]
+    assert "  needs a coprocessor  " in rows["fake-lack"]
+
+
+def test_targets_takes_no_file(cajetac: Callable[..., Result]) -> None:
+    assert cajetac("targets", "k.cj") == (2, "", "error[E0003]: `cajetac targets` takes no file, found `k.cj`\n\n")
+
+
+def test_targets_as_json(cajetac: Callable[..., Result]) -> None:
+    found = {row["name"]: row for row in json.loads(cajetac("targets", "--json").out)}
+    kinds = ["llvm-ir", "asm", "obj"]
+    same = {"kinds": kinds, "backend": "fake"}
+    assert found["fake"] == same | {
+        **{"name": "fake", "aliases": ["fk"], "summary": "emits three kinds"},
+        **{"dot": "vpfake", "runs": False, "missing": ""},
+    }
+    assert found["fake-lack"] == same | {
+        **{"name": "fake-lack", "aliases": [], "summary": "runs elsewhere"},
+        **{"dot": "", "runs": True, "missing": "a coprocessor"},
+    }
+
+
+def test_kernels(kernel: str, cajetac: Callable[..., Result]) -> None:
+    assert cajetac("--print-kernels", kernel) == (
+        0,
+        "kernel K.add(KernelBuffer<int32> out, KernelBuffer<int8> w, int32 n)\nhost int64 K.count(float32[] x, boolean all)\n",
+        "",
+    )
+    add, count = json.loads(cajetac(kernel, "--print-kernels", "--json").out)
+    assert add == {
+        **{"file": "k.cj", "line": 3, "kind": "kernel", "name": "K.add", "result": "void"},
+        "parameters": [
+            {"name": "out", "type": "KernelBuffer<int32>"},
+            {"name": "w", "type": "KernelBuffer<int8>"},
+            {"name": "n", "type": "int32"},
+        ],
+    }
+    assert (count["line"], count["kind"], count["name"], count["result"]) == (8, "host", "K.count", "int64")
+
+
+def test_choices(kernel: str, cajetac: Callable[..., Result]) -> None:
+    result = cajetac("--print-choices", kernel, "--target=fake")
+    assert result == (0, "k.cj:3:24: dotAccum of 64 lanes, us, on fake: vnni, vpdpbusd (not exact): fits\n", "")
+    (choice,) = json.loads(cajetac("--print-choices", kernel, "--target=fake", "--json").out)
+    assert choice == {
+        **{"target": "fake", "file": "k.cj", "line": 3, "column": 24, "function": "K.add", "operation": "dotAccum"},
+        **{"lanes": 64, "signs": "us", "form": "vnni", "instruction": "vpdpbusd", "why": "fits", "exact": False},
+    }
+    assert len(json.loads(cajetac("--print-choices", kernel, "--target=fake,fake-gpu", "--json").out)) == 2
+
+
+def test_what_the_source_is_told_is_told_once(kernel: str, cajetac: Callable[..., Result]) -> None:
+    """However many targets are asked."""
+    Path("warn.cj").write_text("class K { @Kernel static void f(int8[] out, int32 n) { out[0] = n; } }")
+    result = cajetac("--print-choices", "warn.cj", "--target=fake,fake-gpu", "--diag-format=short")
+    assert result.err.count("warning[W0302]") == 1
+    assert [line.split(" on ")[1].split(":")[0] for line in result.out.splitlines()] == ["fake", "fake-gpu"]
+
+
+@pytest.mark.parametrize("query", ["--print-kernels", "--print-choices"])
+@pytest.mark.parametrize("json", [[], ["--json"]])
+def test_errors_leave_no_answer(query: str, json: list[str], kernel: str, cajetac: Callable[..., Result]) -> None:
+    Path("bad.cj").write_text("class K { static int32 f() { return x; } }")
+    result = cajetac(query, "bad.cj", "--target=fake", "--diag-format=short", *json)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("bad.cj:1:37: error[E0201]")
