@@ -1,0 +1,136 @@
+"""Every sample compiles for every target without a word, and runs right on each that this machine can run."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from gguf import GGMLQuantizationType
+from gguf.quants import dequantize
+from numpy.typing import NDArray
+
+from cajeta_dot import CompileError, Module, compile, compile_file, driver
+
+from . import programs
+
+TARGETS = [info for _, info in driver.all_targets() if info.name != "null"]
+RUNNABLE = [info.name for info in TARGETS if info.runs and info.name != "x86-maddubs"]  # which is not exact
+
+
+def compile_sample(name: str, target: str) -> Module:
+    """The sample for a target, or a skip where this machine lacks what the target needs."""
+    try:
+        return compile_file(programs.SAMPLES / f"{name}.cj", target=target)
+    except CompileError as error:
+        skip_if_lacking(error)
+        raise
+
+
+def skip_if_lacking(error: CompileError) -> None:
+    """Skip, if the error is that this machine lacks what the target needs."""
+    lacking = [d.message for d in error.diagnostics if d.code == "E0601"]
+    if lacking:
+        pytest.skip(lacking[0])
+
+
+def test_every_sample_has_a_run() -> None:
+    assert sorted(programs.RUNS) == programs.NAMES
+
+
+@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("name", programs.NAMES)
+def test_sample_runs(name: str, target: str) -> None:
+    programs.RUNS[name](compile_sample(name, target))
+
+
+@pytest.mark.parametrize("name", programs.NAMES)
+def test_sample_is_silent(name: str) -> None:
+    module = compile_sample(name, "reference")
+    assert [d.code for d in module.diagnostics if d.severity != "remark"] == []
+
+
+@pytest.mark.parametrize("name", programs.NAMES)
+def test_sample_begins_with_a_comment_that_teaches(name: str) -> None:
+    text = (programs.SAMPLES / f"{name}.cj").read_text(encoding="utf-8")
+    comment = re.match(r"/\*.*?\*/", text, re.S)
+    assert comment
+    assert len(comment[0].splitlines()) >= 10
+
+
+@pytest.mark.parametrize("kind", ["ptx", "llvm-ir"])
+@pytest.mark.parametrize("name", programs.NAMES)
+def test_sample_becomes_gpu_text(name: str, kind: str) -> None:
+    assert compile_sample(name, "nvptx").emit(kind)
+
+
+@pytest.mark.parametrize("target", RUNNABLE[1:])
+def test_q4k_bits_are_the_same_on_every_target(target: str) -> None:
+    """Float sums too: every operation is rounded once, in the same order."""
+    y, _ = programs.multiply_q4k(compile_sample("q4k_matvec", target), rows=3, blocks=4)
+    reference, _ = programs.multiply_q4k(compile_sample("q4k_matvec", "reference"), rows=3, blocks=4)
+    assert y.tobytes() == reference.tobytes()
+
+
+def test_q4k_format_is_ggufs() -> None:
+    """The demo's dequantization, against which all is measured, agrees with the format's own library."""
+    demo = programs.load_demo()
+    w = demo.make_weights(4, 3, np.random.default_rng(5))
+    theirs = dequantize(w.reshape(-1), GGMLQuantizationType.Q4_K).reshape(4, -1)
+    assert np.allclose(demo.dequantize(w), theirs, rtol=1e-6, atol=1e-7)
+
+
+def test_q4k_main_job() -> None:
+    """A 4096 x 4096 matrix: a few rows bit for bit as the reference, all rows as numpy within float rounding."""
+    demo = programs.load_demo()
+    random = np.random.default_rng(7)
+    rows, blocks = 4096, 16
+    w = demo.make_weights(rows, blocks, random)
+    x, scales, sums = demo.quantize(random.standard_normal(256 * blocks).astype(np.float32))
+    results: dict[str, NDArray[np.float32]] = {}
+    for target in RUNNABLE:
+        try:
+            module = compile_file(programs.SAMPLES / "q4k_matvec.cj", target=target)
+        except CompileError:
+            continue  # not on this machine: the tests of the samples say so
+        count = 8 if target == "reference" else rows
+        results[target] = np.zeros(count, np.float32)
+        module["matvec"](results[target], w[:count], x, scales, sums, count, blocks, threads=count)
+    reference = results.pop("reference")
+    assert results
+    for target, y in results.items():
+        assert y[:8].tobytes() == reference.tobytes(), target
+        assert y.tobytes() == results["native"].tobytes(), target
+    theirs = dequantize(w.reshape(-1), GGMLQuantizationType.Q4_K).reshape(rows, -1).astype(np.float64)
+    expected = theirs @ (x.astype(np.float64) * np.repeat(scales, 256))
+    assert np.abs(results["native"] - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+SIXTY_FOUR = """
+class Wide {
+    @Kernel
+    static void step(KernelBuffer<int32> acc, KernelBuffer<uint8> w, KernelBuffer<int8> x) {
+        acc.vstore(0, w.vload<64>(0).dotAccum(x.vload<64>(0), acc.vload<16>(0)));
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "instruction", "count", "never"),
+    [
+        ("x86-vnni", "asm", r"vpdpbusd", 1, r"vpmaddwd|vpmull"),
+        ("x86-avx2", "asm", r"vpmaddubsw", 4, r"vpdpbusd|zmm|\{%k"),
+        ("nvptx", "ptx", r"dp4a\.u32\.s32", 16, r"\bmul\.|\bmad\."),
+        ("spirv", "spirv-asm", r"OpSUDot .*PackedVectorFormat4x8Bit", 16, r"OpIMul|AccSat"),
+    ],
+)
+def test_64_lanes_take_the_fewest_instructions(target: str, kind: str, instruction: str, count: int, never: str) -> None:
+    try:
+        text = compile(SIXTY_FOUR, target=target).emit(kind)
+    except CompileError as error:
+        skip_if_lacking(error)
+        raise
+    assert isinstance(text, str)
+    assert len(re.findall(instruction, text)) == count
+    assert not re.search(never, text)
