@@ -1,0 +1,1 @@
+"""Inputs that want to break the compiler: too deep, too many, too long, unfinished, meaningless."""
