@@ -1,0 +1,63 @@
+# Everything happens in .venv, which is made on the first call. PYTHON names another interpreter to make it with.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+DEMO := build/demo
+APT := DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends
+
+.PHONY: demo test lint proofs bench vulkan clean
+
+# Compiles one kernel for three targets, shows the dot instruction of each, then runs it and compares with numpy.
+demo: $(VENV)/plain
+	$(BIN)/cajetac samples/q4k_matvec.cj --target x86-vnni,nvptx,spirv -S -o $(DEMO)/
+	@grep -m 2 -E 'vpdpbusd|dp4a|Op(S|U|SU)Dot' $(DEMO)/*
+	$(BIN)/python samples/q4k_demo.py
+
+test: $(VENV)/test vulkan
+	$(BIN)/python -m pytest -n 2
+
+# ruff and pyright; `pyright[nodejs]` brings the node that pyright runs on.
+lint: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+# Every lowering of a dot product, proved equal to the definition for all inputs.
+proofs: $(VENV)/test
+	$(BIN)/python -m cajeta_dot.backends.forms.prove
+
+bench: $(VENV)/plain
+	$(BIN)/python benchmarks/start_up.py
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+# ---- the environment; what is installed in it is remembered by empty files
+
+$(VENV)/python:
+	@command -v $(PYTHON) >/dev/null || { echo "no $(PYTHON); install Python 3.11 or later, or name it: make PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and f"Python 3.11 or later is needed, found {v[0]}.{v[1]}; make PYTHON=...")'
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "$(PYTHON) can't make environments; on Debian: apt install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/plain: $(VENV)/python pyproject.toml
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/test: $(VENV)/python pyproject.toml
+	$(PIP) install -e '.[test]'
+	@touch $@
+
+$(VENV)/dev: $(VENV)/python pyproject.toml
+	$(PIP) install -e '.[test,dev]'
+	@touch $@
+
+# The Vulkan driver that runs on the CPU: only root can install it; without one the tests that need it say so and skip.
+vulkan:
+	@if ls /usr/share/vulkan/icd.d/lvp_icd*.json >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	    && timeout 300 sh -c 'apt-get update && $(APT) mesa-vulkan-drivers libvulkan1' </dev/null >/dev/null 2>&1; then :; \
+	else echo "no Vulkan driver for the CPU (apt install mesa-vulkan-drivers libvulkan1): its tests will be skipped"; fi
