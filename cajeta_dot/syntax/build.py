@@ -219,6 +219,7 @@ BUILDERS: dict[str, Builder] = {
     "inner_generic": lambda v, start, end: GenericType(start, end, Member(start, end, v[0], v[2]), tuple(v[4])),
     "wildcard": lambda v, start, end: OtherType(start, end, "a wildcard"),
     "array_type": lambda v, start, end: ArrayType(start, end, v[0]),
+    "array_of_length": lambda v, start, end: OtherType(start, end, "an array type with a length"),
     "array_of_named": lambda v, start, end: ArrayType(start, end, _type_of(v[0])),
     "primitive": lambda v, start, end: PrimitiveType(start, end, v),
     "close": lambda v, start, end: v,
