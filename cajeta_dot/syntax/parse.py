@@ -5,6 +5,8 @@ Here is only what a correct text needs. At the first mistake the parse is handed
 
 from __future__ import annotations
 
+from itertools import islice
+
 from ..collector import PAUSED_COLLECTOR
 from .comments import blank_comments, mask_numerals
 from .machine import ACCEPT, SHIFT, load_machine
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 # Symbols waiting on the stack: 980 nested parentheses, 490 blocks or calls, 160 `else if` or loops.
 MAX_DEPTH = 1000
+MAX_TOKENS = 1_500_000  # more than 100,000 long lines have; each costs about 200 bytes, and more in the checker
 
 
 class Parser:
@@ -107,6 +110,23 @@ class Parser:
         self.problems.append(Problem(TOO_DEEP, start, end, found, start, expected=(str(MAX_DEPTH),)))
 
 
+def find_surplus(parser: Parser) -> int | None:
+    """Where the first token is that is one too many."""
+    if len(parser.text) <= MAX_TOKENS:  # each has a character
+        return None
+    match = next(islice(parser.machine.scan(parser.text), MAX_TOKENS, None), None)
+    at = match.start(match.lastindex or 0) if match else len(parser.text)
+    return at if at < len(parser.text) else None  # the last token is the end
+
+
+def describe_surplus(at: int) -> Problem:
+    """The file has too many tokens."""
+    from ..diagnostics.rules import FILE_TOO_LARGE
+    from .problems import Problem
+
+    return Problem(FILE_TOO_LARGE, at, at + 1, "", at, expected=(str(MAX_TOKENS),))
+
+
 def describe_unclosed(text: str, opened: int) -> Problem:
     """A comment or a text block that is never closed."""
     from ..diagnostics.rules import TEXT_NOT_CLOSED
@@ -119,6 +139,9 @@ def describe_unclosed(text: str, opened: int) -> Problem:
 def parse_text(text: str, start: str = "unit") -> tuple[Node | None, list[Problem]]:
     """The tree and the syntax errors, in the order in which they were found."""
     parser = Parser(load_machine(), text, start)
+    surplus = find_surplus(parser)
+    if surplus is not None:
+        return None, [describe_surplus(surplus)]
     with PAUSED_COLLECTOR:
         tree = parser.parse()
         problems = parser.problems

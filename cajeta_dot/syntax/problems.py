@@ -6,6 +6,7 @@ from ..diagnostics import Edit, Help, Label
 from ..diagnostics.rules import (
     ASSIGNMENT_IN_CONDITION,
     CLOSES_NOTHING,
+    FILE_TOO_LARGE,
     MISSING_SEMICOLON,
     NOT_CLOSED,
     RESERVED_WORD,
@@ -120,6 +121,11 @@ def _say_too_deep(problem: Problem) -> Words:
     return f"nested too deeply: {limit} constructs are open here, the most that the compiler follows", "", "", ""
 
 
+def _say_too_large(problem: Problem) -> Words:
+    (limit,) = problem.expected
+    return f"the file has more than {limit} words and marks, the most that is read", "the first one too many", "", ""
+
+
 WORDS: dict[Rule, Callable[[Problem], Words]] = {
     MISSING_SEMICOLON: _say_missing_semicolon,
     NOT_CLOSED: _say_not_closed,
@@ -130,4 +136,5 @@ WORDS: dict[Rule, Callable[[Problem], Words]] = {
     RESERVED_WORD: _say_reserved_word,
     ASSIGNMENT_IN_CONDITION: _say_assignment_in_condition,
     TOO_DEEP: _say_too_deep,
+    FILE_TOO_LARGE: _say_too_large,
 }

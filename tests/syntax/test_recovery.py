@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from cajeta_dot.record import fields_of
-from cajeta_dot.syntax import tree
+from cajeta_dot.syntax import parse, tree
 from cajeta_dot.syntax.comments import blank_comments
 from cajeta_dot.syntax.machine import load_machine
 from cajeta_dot.syntax.parse import MAX_DEPTH, parse_text
@@ -124,3 +124,17 @@ def test_an_expression_may_be_all_of_a_text() -> None:
     found, problems = parse_text("a + (b", "expression")
     assert isinstance(found, tree.Binary)
     assert len(problems) == 1
+
+
+def test_tokens_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = BODY.format("x = 1 + 2 ;  ")
+    tokens = len(list(load_machine().scan(text))) - 1
+    for limit, codes in ((tokens - 1, ["E0112"]), (tokens, []), (tokens + 1, [])):
+        monkeypatch.setattr(parse, "MAX_TOKENS", limit)
+        unit, found = diagnose(text)
+        assert [diagnostic.code for diagnostic in found] == codes
+        assert (unit is None) == bool(codes)
+        for diagnostic in found:
+            assert diagnostic.primary
+            assert text[diagnostic.primary.start :] == "}"
+            assert diagnostic.message == f"the file has more than {limit} words and marks, the most that is read"
