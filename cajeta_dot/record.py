@@ -1,8 +1,8 @@
-"""Frozen records: what `dataclass(frozen=True, slots=True)` gives, at a third of the price.
+"""Records: what `dataclass(slots=True)` gives, without its price. They are never changed once they are made.
 
-`dataclasses` takes longer to import than a small file takes to check, needs a millisecond to make a class, and fills a
-frozen object through one `object.__setattr__` call for each field. Here a class is made at once, its constructor is
-written when the first object is made, and it fills an open twin of equal layout whose class is then switched.
+`dataclasses` takes longer to import than a small file takes to check, and needs a millisecond to make a class. Here a class
+is made at once, and its constructor is written when the first object is made. That a record is not changed is held by the
+type checker (`frozen_default`): holding it at run time as well would make a syntax node half as dear again.
 
     @record                 compared by identity: syntax nodes, diagnostics
     @value                  one object for each content, so that identity compares contents: types
@@ -25,13 +25,13 @@ else:
 
 @dataclass_transform(frozen_default=True, eq_default=False)
 def record(cls: type[T]) -> type[T]:
-    """A frozen class with slots, compared by identity."""
+    """A class with slots, compared by identity."""
     return _make(cls, _RECORD)
 
 
 @dataclass_transform(frozen_default=True, eq_default=True)
 def value(cls: type[T]) -> type[T]:
-    """A frozen class with slots, compared and hashed by its fields, which have to be hashable. Its objects stay for ever."""
+    """A class with slots, compared and hashed by its fields, which have to be hashable. Its objects stay for ever."""
     return _make(cls, _VALUE)
 
 
@@ -47,17 +47,14 @@ def replace(original: T, **changes: object) -> T:
 
 
 _RECORD = """
-def __new__(cls, {parameters}):
-    self = new(twin){sets}
-    self.__class__ = made
-    return self
+def __init__(self, {parameters}):
+    pass{sets}
 """
 _VALUE = """
 def __new__(cls, {parameters}):
     self = known.get(({names}))
     if self is None:
-        self = new(twin){sets}
-        self.__class__ = made
+        self = new(cls){sets}
         self = known.setdefault(({names}), self)
     return self
 """
@@ -71,40 +68,27 @@ def _make(cls: type, constructor: str) -> Any:
         **getattr(cls.__bases__[0], "__defaults__", {}),
         **{name: vars(cls)[name] for name in own if name in vars(cls)},
     }
-    body = {name: item for name, item in vars(cls).items() if name not in ("__dict__", "__weakref__", *own)}
-    body |= {"__slots__": own, "__match_args__": fields, "__defaults__": defaults}
-    open_body = {"__slots__": own, "__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
-    twin = type(cls.__name__, cls.__bases__, open_body)
-
     known: dict[tuple[object, ...], object] = {}  # one, also if two threads write the constructor at a time
+    first = "__new__" if constructor is _VALUE else "__init__"
 
-    def write_new(_: type, *arguments: object, **named: object) -> object:
+    def write_constructor(self: Any, *arguments: object, **named: object) -> object:
         parameters = ", ".join(f"{name}=defaults[{name!r}]" if name in defaults else name for name in fields)
         sets = "".join(f"; self.{name} = {name}" for name in fields)
         names = "".join(f"{name}," for name in fields)
-        scope: dict[str, Any] = {"new": object.__new__, "twin": twin, "made": made, "defaults": defaults, "known": known}
+        scope: dict[str, Any] = {"new": object.__new__, "defaults": defaults, "known": known}
         exec(constructor.format(parameters=parameters, sets=sets, names=names), scope)
-        made.__new__ = scope["__new__"]
-        return made(*arguments, **named)
+        setattr(made, first, scope[first])
+        return scope[first](self, *arguments, **named)
 
-    frozen = {
-        "__new__": write_new,
-        "__setattr__": _refuse,
-        "__delattr__": _refuse,
-        "__repr__": _show,
-        "__reduce__": _reduce,
-    }
-    kept = {name: item for name, item in frozen.items() if name not in vars(cls)}
-    made: Any = type(cls.__name__, cls.__bases__, body | kept)
+    body = {name: item for name, item in vars(cls).items() if name not in ("__dict__", "__weakref__", *own)}
+    body |= {"__slots__": own, "__match_args__": fields, "__defaults__": defaults, first: write_constructor}
+    given = {"__repr__": _show, "__reduce__": _reduce}
+    made: Any = type(cls.__name__, cls.__bases__, {**given, **body})
     return made
 
 
 def _content(self: object) -> tuple[object, ...]:
     return tuple(getattr(self, name) for name in fields_of(type(self)))
-
-
-def _refuse(self: object, name: str, _value: object = None) -> None:
-    raise AttributeError(f"{type(self).__name__} is frozen, cannot change {name}")
 
 
 def _show(self: object) -> str:
