@@ -89,7 +89,7 @@ def _unknown_function(m: MethodChecker, node: tree.Call, owner: str, name: str) 
     assert isinstance(node.callee, tree.Member)
     if owner not in builtins.CLASSES:
         operand = m.program.unknown_class(m, node.callee.object, owner)
-        _check_arguments(m, node)
+        expressions.search_names(m, node.arguments)
         return operand
     if m.is_host_method and name in upstream.FUNCTIONS:
         _check_arguments(m, node)
@@ -203,6 +203,13 @@ def _call_method(m: MethodChecker, node: tree.Call, object: tree.Node, name: str
     receiver = expressions.check_expression(m, object)
     if name in memory.METHODS and isinstance(receiver.type, Array):
         return memory.METHODS[name](m, node, receiver, _name_start(node))
+    if (
+        receiver.is_poison
+        and not m.is_host_method
+        and isinstance(object, tree.Member)
+        and expressions.class_name(m, object.object)
+    ):
+        return poison(node)  # as in `System.out.println("…")`: what kernels can't hold may be just what the class is for
     arguments = _check_arguments(m, node)
     if receiver.is_poison or arguments is None:
         return poison(node)

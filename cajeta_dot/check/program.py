@@ -249,15 +249,18 @@ class ProgramChecker:
         if field.is_mutable and m.is_host_method:
             return m.outside(node, f"mutable field `{name}`")
         if field.is_mutable:
-            self.reporter.report(
-                r.MUTABLE_STATIC,
-                f"`{name}` is a mutable static field, which compiled code can't use",
-                Label(node.start, node.end),
-                [Label(field.declarator.start, field.declarator.end, "not `final`")],
-                helps=[Help("make it `static final`, or pass it as a parameter")],
-            )
+            if name not in m.said:
+                m.said.add(name)
+                self.reporter.report(
+                    r.MUTABLE_STATIC,
+                    f"`{name}` is a mutable static field, which compiled code can't use",
+                    Label(node.start, node.end),
+                    [Label(field.declarator.start, field.declarator.end, "not `final`")],
+                    helps=[Help("make it `static final`, or pass it as a parameter")],
+                )
             return poison(node)
-        if field.value is None:
+        if field.value is None:  # its own mistake has been reported; what comes of it here would be another
+            m.method.failed = True
             return poison(node)
         m.at(node.start, node.end)
         return Operand(node, field.value.type, m.emitter.emit("const", field.value.type, attr=field.value.attr))
