@@ -8,6 +8,8 @@ from ..diagnostics.rules import EMIT_CONTRADICTION, OUTPUT_NOT_A_DIRECTORY, USAG
 from ..driver import all_targets, check, parse
 from ..record import record
 from .commands import check as check_inputs
+from .dependencies import KIND as RULES_KIND
+from .dependencies import place_rules, write_rules
 from .files import STREAM, make_folder, print_output, write_whole
 from .messages import Refusal
 from .tree import print_tree
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from .session import Session, Target
 
 # Kind -> extension. Those of the compiler itself come first: they need no target.
-FRONT_KINDS = {"ast": ".ast", "ir": ".ir"}
+FRONT_KINDS = {"ast": ".ast", "ir": ".ir", RULES_KIND: ".d"}
 EXTENSIONS = {
     **FRONT_KINDS,
     "llvm-ir": ".ll",
@@ -30,7 +32,6 @@ EXTENSIONS = {
     "spirv-asm": ".spvasm",
     "spirv": ".spv",
     "reflect": ".json",
-    "deps": ".d",
 }
 BINARY_KINDS = ("obj", "spirv")
 ASSEMBLY = "assembly"  # what -S asks for: the first of these that the target has
@@ -50,6 +51,11 @@ class Output:
 def build(session: Session) -> None:
     """Raises Refusal for what can't be asked for; errors of the source are shown. With --diff that is the output."""
     outputs = plan_outputs(session)
+    rules_path = place_rules(session, outputs)
+    rules = [(rules_path, write_rules(session, outputs))] if rules_path else []
+    if session.arguments.get("rules") == "only":
+        _write_all(session, rules)
+        return
     if session.arguments.get("diff"):
         check_inputs(session)
         return
@@ -60,8 +66,11 @@ def build(session: Session) -> None:
     finished: list[tuple[str, str | bytes]] = []
     for file in dict.fromkeys(output.file for output in outputs):
         finished += _make_all(session, file, [output for output in outputs if output.file == file])
-    if session.messages.errors:
-        return
+    if not session.messages.errors:
+        _write_all(session, finished + rules)
+
+
+def _write_all(session: Session, finished: Sequence[tuple[str, str | bytes]]) -> None:
     if _is_folder(session.arguments.get("output", "")):
         make_folder(session.arguments.get("output"))
     for path, content in finished:
@@ -156,13 +165,15 @@ def _make_all(session: Session, file: str, outputs: Sequence[Output]) -> list[tu
     """Path and content of every output of one input; those that an error prevents are missing."""
     source, reporter = session.read(file)
     unit = parse(source, reporter)
-    only_tree = all(output.kind == "ast" for output in outputs)
+    only_tree = all(output.kind in ("ast", RULES_KIND) for output in outputs)
     program = check(unit, source, reporter) if unit and not only_tree else None
     made: list[tuple[str, str | bytes]] = []
     for output in outputs:
         content: str | bytes | None = None
         if output.kind == "ast":
             content = print_tree(unit) if unit else None
+        elif output.kind == RULES_KIND:
+            content = write_rules(session, outputs)
         elif program and output.target:
             content = session.emit(program, output.target, output.kind, reporter)
         elif program:

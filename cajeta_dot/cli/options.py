@@ -61,6 +61,10 @@ OPTIONS = (
     Option(("--no-checks",), "", "checks", "leave them undefined", CALLED, False),
     Option(("-O",), "0|1|2|3", "optimize", "how much to optimize; 2 by default", CALLED),
     Option(("-g",), "", "debug_lines", "line numbers in the output", "build"),
+    Option(("-M",), "", "rules", "write a rule for make to stdout, and nothing else", "build", "only"),
+    Option(("-MD",), "", "rules", "write a rule for make beside the output", "build", "beside"),
+    Option(("-MF",), "FILE", "rule_file", "where that rule goes; the output's name with .d by default", "build"),
+    Option(("-MT",), "TARGET", "rule_target", "what it makes; the output by default", "build", many=True),
     Option(("--kernel",), "NAME", "kernel", "what to call: a kernel or a host method", "run"),
     Option(("--arg",), "NAME=VALUE", "arguments", "n=5, w=@w.npy, w=int8:1,-2,3, y=zeros:int32:16", "run", many=True),
     Option(("--grid",), "N[,N[,N]]", "grid", "workgroups", "run"),
@@ -117,9 +121,14 @@ class Arguments:
 
 
 def read_arguments(line: Sequence[str]) -> Arguments:
-    """Options may stand anywhere; behind `--` there are none."""
+    """Options may stand anywhere; behind `--` there are none. `@FILE` stands for the words in that file."""
     arguments = Arguments("")
     used: list[tuple[str, Option]] = []
+    if any(word.startswith("@") for word in line):
+        from .responses import expand_responses
+
+        line, told = expand_responses(line)
+        arguments.complaints += map(Complaint, told)
     words = iter(line)
     for word in words:
         if word == "--":
@@ -152,6 +161,7 @@ def write_help(verb: str = "") -> str:
     if not verb:
         lines += [
             "",
+            "@FILE stands for the words in FILE, with the quotes of a shell",
             "exit codes: 0 success, 1 the source has errors, 2 usage, 3 this machine lacks something, 70 internal error",
         ]
     return "\n".join(lines) + "\n"

@@ -144,8 +144,8 @@ def test_another_target_that_emits_the_kind_is_offered(kernel: str, cajetac: Cal
     err = cajetac(kernel, "--target=fake-gpu", "-c", "-o", "k.o").err
     assert err.startswith("error[E0002]: target `fake-gpu` does not emit `obj`\n  = help: `--target ")
     assert "fake-gpu" not in err.partition("help")[2]
-    err = cajetac(kernel, "--target=fake", "--emit=deps").err
-    assert err == "error[E0002]: target `fake` does not emit `deps`\n  = help: `fake` emits llvm-ir, asm, obj\n\n"
+    err = cajetac(kernel, "--target=fake", "--emit=header").err
+    assert err == "error[E0002]: target `fake` does not emit `header`\n  = help: `fake` emits llvm-ir, asm, obj\n\n"
 
 
 def test_errors_of_the_source_leave_the_old_output(kernel: str, cajetac: Callable[..., Result]) -> None:
