@@ -28,6 +28,7 @@ VERBS = {
     "check": ("commands", "check"),
     "run": ("call", "call"),
     "explain": ("commands", "explain"),
+    "lsp": ("lsp", "serve"),
     "targets": ("commands", "list_targets"),
     "kernels": ("commands", "list_kernels"),
     "choices": ("commands", "list_choices"),

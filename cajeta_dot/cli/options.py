@@ -18,9 +18,11 @@ VERBS = {
     "check": ("FILE...", "report mistakes, write nothing"),
     "run": ("FILE", "call a kernel or a host method and print the arrays that it changed"),
     "explain": ("CODE", "what a diagnostic means, with examples"),
+    "lsp": ("", "answer an editor on stdin and stdout: the language server protocol"),
     "targets": ("", "what --target takes, and what this machine lacks for it"),
 }
 FILES = "build check run kernels choices"
+TELLING = f"{FILES} lsp"
 TARGETED = "build check choices"
 CALLED = "build check run choices"
 MENDED = "build check"
@@ -75,9 +77,9 @@ OPTIONS = (
     Option(("--color",), "auto|always|never", "color", "auto: if stderr is a terminal; NO_COLOR and FORCE_COLOR count"),
     Option(("-fcolor-diagnostics",), "", "color", "the same as --color always", "", "always"),
     Option(("-fno-color-diagnostics",), "", "color", "the same as --color never", "", "never"),
-    Option(("-W",), "NAME", "switches", "warn; -Wno-NAME, -Wall, -Werror, -Werror=NAME, -Wno-error=NAME", FILES, many=True),
-    Option(("-w",), "", "switches", "no warnings", FILES, "-w", many=True),
-    Option(("-R",), "NAME", "switches", "show a remark (-R choice), or all (-R all)", FILES, many=True),
+    Option(("-W",), "NAME", "switches", "warn; -Wno-NAME, -Wall, -Werror, -Werror=NAME, -Wno-error=NAME", TELLING, many=True),
+    Option(("-w",), "", "switches", "no warnings", TELLING, "-w", many=True),
+    Option(("-R",), "NAME", "switches", "show a remark (-R choice), or all (-R all)", TELLING, many=True),
     Option(("--error-limit",), "N", "error_limit", "stop after that many errors; 20 by default, 0 for never", FILES),
     Option(("--fix",), "", "fix", "change the inputs as diagnostics propose, where that is safe", MENDED, "machine"),
     Option(("--fix=unsafe",), "", "fix", "also where it changes what the program does", MENDED, "unsafe"),
@@ -151,7 +153,8 @@ def read_arguments(line: Sequence[str]) -> Arguments:
 
 def write_help(verb: str = "") -> str:
     """The help text of a verb, or the whole."""
-    lines = ["usage: cajetac [build] FILE... [options]" if not verb else f"usage: cajetac {verb} {VERBS[verb][0]} [options]"]
+    words = ["cajetac", verb, VERBS[verb][0]] if verb else ["cajetac", "[build]", "FILE..."]
+    lines = [f"usage: {' '.join(filter(None, words))} [options]"]
     lines += ["", VERBS[verb][1]] if verb else ["", "verbs:", *(_align(f"{v} {w}", help) for v, (w, help) in VERBS.items())]
     lines += ["", "options:"]
     for option in OPTIONS:

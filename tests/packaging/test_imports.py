@@ -25,7 +25,7 @@ LAYERS = (
     ("cajeta_dot.backends",),
     ("cajeta_dot.driver",),
     ("cajeta_dot.run",),
-    ("cajeta_dot",),
+    ("cajeta_dot", "cajeta_dot.lsp"),
     ("cajeta_dot.cli",),
     ("cajeta_dot.__main__",),
 )
