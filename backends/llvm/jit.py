@@ -1,7 +1,8 @@
 """Object code in memory, and its functions as Python calls them.
 
-One LLJIT serves the process; each program is a library of its own in it. ctypes gives up the GIL during a call, so the
-workgroups of a launch can be spread over threads. What is passed has been checked (`cajeta_dot.run.arguments`).
+Where `elf` can't place an object, LLVM's own linker does: one LLJIT serves the process, each program is a library of its own
+in it. ctypes gives up the GIL during a call, so the workgroups of a launch can be spread over threads. What is passed has
+been checked (`cajeta_dot.run.arguments`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from threading import Lock
 
 from cajeta_dot.backends.llvm.assembler import make_target_machine, write_object
 from cajeta_dot.backends.llvm.checks import FAULT_BYTES, make_error
+from cajeta_dot.backends.llvm.elf import NotLoadable, can_load, load_object
 from cajeta_dot.backends.llvm.kernels import FAULT_OFFSET, LAUNCH_BYTES
 from cajeta_dot.backends.llvm.threads import Spreader
 from cajeta_dot.backends.llvm.types import bits_of, float_of
@@ -22,7 +24,7 @@ from cajeta_dot.types import BOOL, BOOLEAN, FLOAT, FLOAT16, VOID, Array, Scalar
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
     from llvmlite.binding import LLJIT, ResourceTracker
 
@@ -36,28 +38,51 @@ if TYPE_CHECKING:
 
     Extent = tuple[int, int, int]
 
+    class Linked(Protocol):
+        """Code in memory for as long as this lives."""
+
+        def __getitem__(self, name: str, /) -> int:
+            """The address of an exported function."""
+            ...
+
+
 _library_numbers = count()
 _link_lock = Lock()
 
 
 def load_module(source: Source, module: ModuleText, machine: Machine, optimize: int) -> dict[Function, NativeEntry]:
     """An entry for each function that the module exports. This machine must have the other's features."""
-    linked = link(module.text, module.exports.values(), machine, optimize)
+    linked = link(write_object_here(module.text, machine, optimize), module.exports.values(), machine)
     return {
         function: NativeEntry(source, function, module.sites, linked, linked[name]) for function, name in module.exports.items()
     }
 
 
-def link(text: str, names: Iterable[str], machine: Machine, optimize: int) -> ResourceTracker:
-    """Machine code for this process: addresses by name, for as long as what is returned lives."""
+def write_object_here(text: str, machine: Machine, optimize: int) -> bytes:
+    """Object code for this process."""
     import llvmlite.binding as llvm
 
-    triple = llvm.get_process_triple()
-    builder = llvm.JITLibraryBuilder().add_object_img(write_object(text, machine, optimize, triple)).add_current_process()
+    return write_object(text, machine, optimize, llvm.get_process_triple())
+
+
+def link(code: bytes, names: Iterable[str], machine: Machine) -> Linked:
+    """Object code put into this process: addresses by name, for as long as what is returned lives."""
+    if can_load():
+        try:
+            return load_object(code)
+        except (NotLoadable, OSError):  # then LLVM knows how, or says why not
+            pass
+    return _link_by_llvm(code, names, machine)
+
+
+def _link_by_llvm(code: bytes, names: Iterable[str], machine: Machine) -> ResourceTracker:
+    import llvmlite.binding as llvm
+
+    builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
     for name in names:
         builder.export_symbol(name)
     with _link_lock:
-        return builder.link(_open_linker(machine, triple), f"program{next(_library_numbers)}")
+        return builder.link(_open_linker(machine, llvm.get_process_triple()), f"program{next(_library_numbers)}")
 
 
 @cache
@@ -70,7 +95,7 @@ def _open_linker(machine: Machine, triple: str) -> LLJIT:
 class NativeEntry:
     """A kernel or host method in memory: `backends.Entry`."""
 
-    def __init__(self, source: Source, function: Function, sites: Sequence[Site], linked: ResourceTracker, address: int):
+    def __init__(self, source: Source, function: Function, sites: Sequence[Site], linked: Linked, address: int):
         self.source, self.sites, self.result = source, sites, function.result
         self._linked = linked  # the code is gone with it
         self._spreader = Spreader()

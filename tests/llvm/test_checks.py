@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cajeta_dot.backends.llvm.checks import FAULT_BYTES, MAX_CALLS
-from cajeta_dot.backends.llvm.jit import link
+from cajeta_dot.backends.llvm.jit import link, write_object_here
 from cajeta_dot.backends.llvm.kernels import FAULT_OFFSET, LAUNCH_BYTES
 from cajeta_dot.backends.llvm.modules import write_module
 from cajeta_dot.backends.x86 import SCALAR
@@ -471,7 +471,7 @@ def test_a_launch_from_c() -> None:
         b.store(out, index, b.const(INT32, 1))
 
     module = write_module(make_program(make_kernel("k", [out], write)), SCALAR.machine, checks=True)
-    linked = link(module.text, ["k"], SCALAR.machine, 2)
+    linked = link(write_object_here(module.text, SCALAR.machine, 2), ["k"], SCALAR.machine)
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)(linked["k"])
     numbers = np.zeros(5, np.int32)
     for first, end, group in ((0, 6, 3), (4, 6, 4), (0, 3, -1), (5, 5, -1)):

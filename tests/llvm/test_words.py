@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cajeta_dot.backends.llvm.addresses import load_vector, store_vector
-from cajeta_dot.backends.llvm.jit import link, load_module
+from cajeta_dot.backends.llvm.jit import link, load_module, write_object_here
 from cajeta_dot.backends.llvm.modules import write_module
 from cajeta_dot.backends.llvm.writer import Writer
 from cajeta_dot.backends.x86 import LAYOUT, SCALAR, TRIPLE
@@ -119,7 +119,8 @@ class Copier:
             writer.close("ret void")
             lines += [f"define void @copy{place}(ptr %from, ptr %to) {{", *writer.text(), "}"]
         text = "\n".join([f'target datalayout = "{LAYOUT}"', f'target triple = "{TRIPLE}"', *declarations.values(), *lines])
-        self.linked = link(text, [f"copy{place}" for place in range(len(COPIED))], SCALAR.machine, 2)
+        code = write_object_here(text, SCALAR.machine, 2)
+        self.linked = link(code, [f"copy{place}" for place in range(len(COPIED))], SCALAR.machine)
 
     def copy(self, type: Vector, source: int, target: int) -> None:
         prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
