@@ -26,6 +26,8 @@ class Options:
     checks: run-time errors for accesses outside arrays, zero divisors and bad lane indexes. optimize: 0..3.
     gpu_arch, target_env: see `reference/cli.md`; empty is the target's default. block: items of a workgroup on GPUs.
     fallback: expand what the architecture lacks instead of refusing. int_dot: may the spirv target use its dot opcodes.
+    narrow_memory: may it use memory of 8 and 16 bits. device: what runs the code if not this processor: one of the target's
+    `devices`, alone or with the index or a part of the name of one, such as `vulkan:1`.
     """
 
     checks: bool = False
@@ -36,6 +38,8 @@ class Options:
     fallback: bool = False
     int_dot: bool = True
     debug_lines: bool = False
+    narrow_memory: bool = True
+    device: str = ""
 
 
 @record
@@ -56,7 +60,10 @@ class Choice:
 
 @record
 class TargetInfo:
-    """A name that `--target` takes. `kinds` are what it can emit, its default first; `runs` if Python can call its code."""
+    """A name that `--target` takes. `kinds` are what it can emit, its default first; `runs` if Python can call its code.
+
+    `devices` are the kinds of devices that run it where the option `device` names one; the backend is a `DeviceBackend` then.
+    """
 
     name: str
     summary: str
@@ -64,6 +71,34 @@ class TargetInfo:
     runs: bool = False
     aliases: tuple[str, ...] = ()
     dot: str = ""
+    devices: tuple[str, ...] = ()
+
+
+@record
+class DeviceInfo:
+    """A device as `cajetac devices` shows it: `kind:index` names it. `missing` is what keeps it from being used, or empty.
+
+    `dot`: whether integer dot products are advertised and accelerated, and what the self-test says of them. `limits` are
+    under the names that the API gives them.
+    """
+
+    kind: str
+    index: int
+    name: str
+    type: str
+    version: str
+    missing: str
+    features: Mapping[str, bool]
+    dot: Mapping[str, bool | str]
+    limits: Mapping[str, int | list[int]]
+
+
+class NoDevice(Exception):
+    """There is no loader or driver, no device of that name, or none that can be used. `help` says how to go on."""
+
+    def __init__(self, message: str, help: str = ""):
+        super().__init__(message)
+        self.message, self.help = message, help
 
 
 @record
@@ -109,6 +144,13 @@ if TYPE_CHECKING:
 
         def load(self, program: Program, target: str, options: Options, reporter: Reporter) -> Loaded | None:
             """Code that this machine can run, or None after an error was reported."""
+            ...
+
+    class DeviceBackend(Backend, Protocol):
+        """One whose targets have devices. `load` looks at the option `device`."""
+
+        def list_devices(self, kind: str) -> Sequence[DeviceInfo]:
+            """What this machine has of a kind, each device tested. Raises NoDevice where nothing can be asked."""
             ...
 
 

@@ -40,16 +40,17 @@ class Memory:
 
     `written`: some access stores to it, perhaps in a helper. `narrow`: it is stored to in parts of 32-bit words; then the
     elements of a buffer are 8- or 16-bit memory of their own, and those of a shared array, for which Vulkan has no such
-    memory, take a register each. Otherwise elements of less than 32 bits share `uint`s. `exchanged`: there is a barrier in
+    memory, take a register each. Otherwise elements of less than 32 bits share `uint`s; where there may be no narrow memory,
+    `merged` says that parts of them are stored by atomic operations. `exchanged`: there is a barrier in
     the kernel, behind which the items of a workgroup see what the others have stored. `length` is the place of a buffer's
     push constant. `variable` is the id.
     """
 
-    __slots__ = ("binding", "count", "element", "exchanged", "length", "name", "narrow", "variable", "written")
+    __slots__ = ("binding", "count", "element", "exchanged", "length", "merged", "name", "narrow", "variable", "written")
 
     def __init__(self, name: str, element: Scalar, binding: int = 0, length: int = 0, count: int | None = None):
         self.name, self.element, self.binding, self.length, self.count = name, element, binding, length, count
-        self.written = self.narrow = self.exchanged = False
+        self.written = self.narrow = self.merged = self.exchanged = False
         self.variable = ""
 
     @property

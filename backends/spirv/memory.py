@@ -3,6 +3,8 @@
 Elements of less than 32 bits share `uint`s unless the array is narrow (see `interface.Memory`). A load that is not known to
 begin a word takes one word more and joins the parts, a funnel shift; that last word is the one in which its last element
 lies, so nothing behind the elements asked for is read. Indexes count elements, in 32 bits: no buffer is larger.
+
+A part of a word that others may be storing to at the same time is cleared and set by atomic operations (`merged` memory).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from cajeta_dot.ir import Value
 
 _NARROW_WORDS = ("uchar", "ushort")  # no registers are of these types
+_DEVICE = 1  # scope
 
 
 def emit_load(code: Code, instance: Instance, value: Value, index: str) -> Registers:
@@ -33,8 +36,12 @@ def emit_load(code: Code, instance: Instance, value: Value, index: str) -> Regis
 
 
 def emit_store(code: Code, instance: Instance, value: Value, index: str, content: Registers) -> None:
-    """The opposite; where elements share words, whole words are stored."""
+    """The opposite; where elements share words, whole words are stored or parts of them merged in."""
     memory, type = instance.memory_of(value), value.args[2].type
+    if memory.merged and not instance.stores_whole_words(value):
+        for lane, register in enumerate(take_lanes(code, type, content)):
+            _merge(code, memory, code.add(index, lane), register)
+        return
     if memory.is_split:
         first = _word_index(code, memory, index)
         for place, word in enumerate(to_words(code, type, content)):
@@ -80,6 +87,19 @@ def _narrow(code: Code, memory: Memory, register: str) -> str:
 
 def _word_index(code: Code, memory: Memory, index: str) -> str:
     return code.shift_right(index, memory.each.bit_length() - 1)
+
+
+def _merge(code: Code, memory: Memory, index: str, register: str) -> None:
+    """An element into its word, the other elements of which keep what they have at every moment."""
+    bits = memory.element.bits
+    half = to_half(code, register) if memory.element.is_float else register
+    offset = code.shift_left(code.mask(index, memory.each - 1), bits.bit_length() - 1)
+    pointer = _point(code, memory, _word_index(code, memory, index), 0)
+    field = code.op("OpShiftLeftLogical", "uint", code.uint((1 << bits) - 1), offset)
+    content = code.op("OpShiftLeftLogical", "uint", code.mask(half, (1 << bits) - 1), offset)
+    scope, relaxed = code.uint(_DEVICE), code.uint(0)
+    code.op("OpAtomicAnd", "uint", pointer, scope, relaxed, code.op("OpNot", "uint", field))
+    code.op("OpAtomicOr", "uint", pointer, scope, relaxed, content)
 
 
 def _load_words(code: Code, memory: Memory, index: str, lanes: int, known: int) -> list[str]:

@@ -38,12 +38,13 @@ class Instance:
     def calls(self) -> list[Value]:
         return [item for item in walk(self.function.body) if isinstance(item, Value) and item.op == "call"]
 
-    def proves_multiple(self, index: Value, factor: int) -> bool:
-        """Is an index known to be a multiple of a power of two?"""
-        return 1 << self.zeros.get(index, 0) >= factor
+    def stores_whole_words(self, store: Value) -> bool:
+        """Is a store known to change no part of a word only, if elements share words?"""
+        each = self.memory_of(store).each
+        return lanes_of(store.args[2].type) % each == 0 and 1 << self.zeros.get(store.args[1], 0) >= each
 
 
-def plan(program: Program) -> list[Instance]:
+def plan(program: Program, narrow_memory: bool) -> list[Instance]:
     """The instances of a program that all kernels need, callees before their callers."""
     place = {function: at for at, function in enumerate(program.functions)}
     kernels = [Instance(f, list_buffers(f) | _list_shared(f), f) for f in program.functions if f.kind == "kernel"]
@@ -51,7 +52,7 @@ def plan(program: Program) -> list[Instance]:
     instances.sort(key=lambda instance: place[instance.function])
     _prove_multiples(instances)
     for instance in instances:
-        _study_stores(instance)
+        _study_stores(instance, narrow_memory)
     waiting = find_waiting(program)
     for kernel in kernels:
         for memory in kernel.arrays.values():
@@ -110,10 +111,11 @@ def _list_shared(kernel: Function) -> dict[Value, Memory]:
     return found
 
 
-def _study_stores(instance: Instance) -> None:
+def _study_stores(instance: Instance, narrow_memory: bool) -> None:
     for item in walk(instance.function.body):
         if isinstance(item, Value) and item.op == "store":
             memory = instance.memory_of(item)
             memory.written = True
-            if lanes_of(item.args[2].type) % memory.each or not instance.proves_multiple(item.args[1], memory.each):
-                memory.narrow = True
+            if not instance.stores_whole_words(item):
+                narrow = narrow_memory or memory.is_shared
+                memory.narrow, memory.merged = memory.narrow or narrow, memory.merged or not narrow

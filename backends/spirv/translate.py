@@ -21,7 +21,7 @@ def translate(program: Program, environment: Environment, options: Options) -> t
     The program has core opcodes only, and nothing that `support.report_unsupported` reports.
     """
     module = Module(environment)
-    instances = plan(program)
+    instances = plan(program, options.narrow_memory)
     surroundings = Surroundings(options.block, options.int_dot, program.source if options.debug_lines else None)
     if surroundings.lines:
         surroundings.file = module.identify("file")

@@ -223,16 +223,19 @@ def _check_bindings(listing: Listing, entry: Instruction, buffers: list[str]) ->
         taken[place] = buffer
 
 
+_ACCESSES = {"OpLoad": "NonReadable"} | dict.fromkeys(("OpStore", "OpAtomicAnd", "OpAtomicOr"), "NonWritable")
+
+
 def check_stores(listing: Listing) -> Faults:
     """Nothing is stored to a buffer declared as not written, or to what is no memory of the shader."""
     for item in listing.instructions:
-        if item.opcode not in ("OpLoad", "OpStore"):
+        if item.opcode not in _ACCESSES:
             continue
         variable = listing.variable_behind(item.arguments[0])
-        forbidden = {"OpLoad": "NonReadable", "OpStore": "NonWritable"}[item.opcode]
+        forbidden = _ACCESSES[item.opcode]
         if listing.decoration(variable, forbidden) is not None:
             yield item, f"{variable} is declared {forbidden}"
-        if item.opcode == "OpStore" and listing.variables.get(variable) in ("Input", "PushConstant"):
+        if item.opcode != "OpLoad" and listing.variables.get(variable) in ("Input", "PushConstant"):
             yield item, f"{variable} can't be written"
 
 

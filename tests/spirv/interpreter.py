@@ -171,6 +171,11 @@ class Interpreter:
                 return self.load(values, values[step.ids[0]])
             case "OpStore":
                 return self.store(values, *(values[id] for id in step.ids))
+            case "OpAtomicAnd" | "OpAtomicOr":
+                place, _, _, bits = (values[id] for id in step.ids)
+                before = self.load(values, place)
+                self.store(values, place, before & bits if step.name == "OpAtomicAnd" else before | bits)
+                return before
             case "OpAccessChain":
                 base, *indexes = (values[id] for id in step.ids)
                 return self.point(base, indexes)

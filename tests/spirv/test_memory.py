@@ -120,6 +120,38 @@ def test_stores_decide_the_memory(case: str, environment: str, engine: Device | 
     assert found.tolist() == wanted.tolist()
 
 
+@pytest.mark.parametrize("element", [INT8, UINT16, FLOAT16], ids=str)
+@pytest.mark.parametrize("case", CASES)
+def test_without_narrow_memory_parts_of_words_are_merged(case: str, element: Scalar, engine: Device | None) -> None:
+    """Neighbours that others are storing to at the same time keep what they get."""
+    statement = CASES[case][0].replace("int8", str(element))
+    if element.is_float:
+        statement = statement.replace(" >> 2", "")
+    text = (
+        f"@Kernel static void k(KernelBuffer<{element}> out, KernelBuffer<{element}> a, uint32 n) {{"
+        f" uint32 i = KernelThread.globalIdX(); if (i < n) {{ {statement} }} }}"
+    )
+    compiled = Compiled(check_text(text), narrow_memory=False)
+    assert "BitAccess" not in compiled.text
+    a, kernel = draw(element, 201, 1), compiled.program.functions[0]
+    found = draw(element, 201, 2)
+    wanted = found.copy()
+    compiled.expect(kernel, [wanted, a, 8])
+    compiled.execute(engine, kernel, [found, a, 8])
+    assert found.tobytes() == wanted.tobytes()
+
+
+def test_a_merged_copy_ends_with_its_array(engine: Device | None) -> None:
+    """Each byte by its own item, all of them at once, for every length of the last word."""
+    text = "@Kernel static void k(KernelBuffer<uint8> out, KernelBuffer<uint8> a, uint32 n) {"
+    text += " uint32 i = KernelThread.globalIdX(); if (i < n) { out[i] = a[i]; } }"
+    compiled = Compiled(check_text(text), narrow_memory=False)
+    for size in (1, 2, 3, 4, 61, 130):
+        a, out = draw(UINT8, size, size), untouched(size + 5, np.uint8)
+        compiled.execute(engine, compiled.program.functions[0], [out, a, size], groups=3)
+        assert out.tobytes() == a.tobytes() + b"\x5a" * 5
+
+
 @pytest.mark.parametrize("element", [INT16, UINT16, FLOAT16], ids=str)
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_stores_of_16_bits(element: Scalar, environment: str, engine: Device | None) -> None:
