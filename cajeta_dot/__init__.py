@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .diagnostics import CompileError
     from .run.compile import compile, compile_file
-    from .run.errors import BoundsError, DivisionError, KernelError, LaneIndexError
+    from .run.errors import BoundsError, DeviceError, DeviceMissing, DivisionError, KernelError, LaneIndexError
     from .run.functions import Function
     from .run.module import Module
 
@@ -33,6 +33,8 @@ _HOMES = {
     "CompileError": "diagnostics",
     "KernelError": "run.errors",
     "BoundsError": "run.errors",
+    "DeviceError": "run.errors",
+    "DeviceMissing": "run.errors",
     "DivisionError": "run.errors",
     "LaneIndexError": "run.errors",
 }
@@ -53,6 +55,8 @@ def __dir__() -> list[str]:
 __all__ = [
     "BoundsError",
     "CompileError",
+    "DeviceError",
+    "DeviceMissing",
     "DivisionError",
     "Function",
     "KernelError",

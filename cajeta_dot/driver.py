@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from cajeta_dot.backends import Artifact, Backend, Options, TargetInfo
+    from cajeta_dot.backends import Artifact, Backend, DeviceBackend, DeviceInfo, NoDevice, Options, TargetInfo
 
     from .ir import Program
     from .syntax import Unit
 
 MAX_SOURCE_BYTES = 8 << 20
+NATIVE = "native"  # the target that is taken where none is named
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
@@ -148,8 +149,10 @@ def find_target(name: str) -> tuple[Backend, TargetInfo] | None:
     return None
 
 
-def resolve_target(name: str, reporter: Reporter) -> tuple[Backend, TargetInfo] | None:
-    """As `find_target`; a name that doesn't exist is reported."""
+def resolve_target(name: str, reporter: Reporter, device: str = "") -> tuple[Backend, TargetInfo] | None:
+    """As `find_target`; a name that doesn't exist is reported. On a device, `native` is the target that it runs."""
+    if device:
+        return _resolve_on_device(name, device, reporter)
     found = find_target(name)
     if found is None:
         from .diagnostics.rules import UNKNOWN_TARGET
@@ -158,6 +161,42 @@ def resolve_target(name: str, reporter: Reporter) -> tuple[Backend, TargetInfo] 
         offer = f"did you mean `{near}`? " if near else ""
         reporter.report(UNKNOWN_TARGET, f"no target `{name}`", None, helps=[Help(f"{offer}`cajetac targets` lists them")])
     return found
+
+
+def _resolve_on_device(name: str, device: str, reporter: Reporter) -> tuple[Backend, TargetInfo] | None:
+    """The target, if the device is of a kind that runs it; what is wrong with either is reported."""
+    from .diagnostics.rules import UNKNOWN_TARGET
+
+    kind = device.partition(":")[0]
+    runners = [(backend, info) for backend, info in all_targets() if kind in info.devices]
+    if not runners:
+        kinds = sorted({kind for _, info in all_targets() for kind in info.devices})
+        near = nearest(kind, kinds)
+        offer = f"did you mean `{near}`?" if near else f"there are {', '.join(f'`{known}`' for known in kinds) or 'none'}"
+        reporter.report(UNKNOWN_TARGET, f"no device `{device}`", None, helps=[Help(offer)])
+        return None
+    found = runners[0] if name == NATIVE else resolve_target(name, reporter)
+    if found is None or kind in found[1].devices:
+        return found
+    names = ", ".join(f"`{info.name}`" for _, info in runners)
+    message = f"target `{found[1].name}` does not run on `{device}`"
+    reporter.report(UNKNOWN_TARGET, message, None, helps=[Help(f"what runs there is {names}")])
+    return None
+
+
+def list_devices() -> tuple[list[DeviceInfo], list[NoDevice]]:
+    """All devices of this machine that some target runs on, and why there are none of a kind."""
+    from cajeta_dot.backends import NoDevice
+
+    found: list[DeviceInfo] = []
+    problems: list[NoDevice] = []
+    for kind, backend in sorted({kind: backend for backend, info in all_targets() for kind in info.devices}.items()):
+        runner: DeviceBackend = backend  # type: ignore[assignment] - its targets have devices
+        try:
+            found += runner.list_devices(kind)
+        except NoDevice as problem:
+            problems.append(problem)
+    return found, problems
 
 
 def all_targets() -> list[tuple[Backend, TargetInfo]]:

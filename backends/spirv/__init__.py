@@ -7,13 +7,15 @@ output kind `reflect`.
 from __future__ import annotations
 
 from cajeta_dot.backends import Artifact, TargetInfo
+from cajeta_dot.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cajeta_dot.backends import Backend, Loaded, Options
+    from cajeta_dot.backends import Choice, DeviceBackend, DeviceInfo, Loaded, Options
     from cajeta_dot.backends.spirv.module import Environment
+    from cajeta_dot.backends.spirv.plan import Instance
     from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Program
 
@@ -22,7 +24,18 @@ SPIRV = TargetInfo(
     "SPIR-V for Vulkan compute; --target-env vulkan1.1 (default), vulkan1.2, vulkan1.3",
     kinds=("spirv-asm", "spirv", "reflect"),
     dot="OpSDot, OpUDot, OpSUDot",
+    devices=("vulkan",),
 )
+
+
+@record
+class Written:
+    """A program as SPIR-V text, and what its functions' arrays became."""
+
+    text: str
+    instances: Sequence[Instance]
+    environment: Environment
+    choices: tuple[Choice, ...]
 
 
 class SpirvBackend:
@@ -34,42 +47,62 @@ class SpirvBackend:
         return (SPIRV,)
 
     def missing(self, target: str) -> str:
-        return "a loader: its code is run by Vulkan programs"
+        """Only a device runs its code, and what that lacks is known when it is opened."""
+        return "a device"
 
     def emit(self, program: Program, target: str, kind: str, options: Options, reporter: Reporter) -> Artifact | None:
         """As the protocol says; reports what Vulkan can't do exactly."""
-        environment = _find_environment(options.target_env, reporter)
-        if environment is None:
+        written = write(program, options, reporter)
+        if written is None:
             return None
-        from cajeta_dot.backends.spirv.support import report_inexact, report_unsupported
-        from cajeta_dot.passes.expand import expand
-
-        expanded = expand(program)
-        report_unsupported(expanded, reporter)
-        if reporter.failed:
-            return None
-        report_inexact(expanded, reporter)
-        from cajeta_dot.backends.spirv.choices import list_choices
-        from cajeta_dot.backends.spirv.reflect import reflect
-        from cajeta_dot.backends.spirv.translate import translate
-        from cajeta_dot.backends.spirv.validate import validate
-
-        text, instances = translate(expanded, environment, options)
-        validate(text)
-        choices = list_choices(expanded, options.int_dot)
         if kind == "reflect":
-            return Artifact(kind, reflect(text, instances, environment, options), choices)
+            from cajeta_dot.backends.spirv.reflect import reflect
+
+            content = reflect(written.text, written.instances, written.environment, options)
+            return Artifact(kind, content, written.choices)
         if kind == "spirv":
             from cajeta_dot.backends.spirv.assemble import assemble
 
-            return Artifact(kind, assemble(text), choices)
-        return Artifact(kind, text, choices)
+            return Artifact(kind, assemble(written.text), written.choices)
+        return Artifact(kind, written.text, written.choices)
 
     def load(self, program: Program, target: str, options: Options, reporter: Reporter) -> Loaded | None:
-        """Reports that this process can't run the target's code."""
-        from cajeta_dot.diagnostics.rules import FEATURE_MISSING
+        """On a Vulkan device. Reports that there is none, what it lacks, and that none was named."""
+        if not options.device:
+            from cajeta_dot.diagnostics.rules import FEATURE_MISSING
 
-        reporter.report(FEATURE_MISSING, f"target `{target}` can't be run from here: it makes text for Vulkan programs", None)
+            reporter.report(FEATURE_MISSING, f"target `{target}` runs on a device only, and none is named", None)
+            return None
+        from cajeta_dot.backends.vulkan import load
+
+        return load(program, options, reporter)
+
+    def list_devices(self, kind: str) -> Sequence[DeviceInfo]:
+        from cajeta_dot.backends.vulkan import list_devices
+
+        return list_devices()
+
+
+def write(program: Program, options: Options, reporter: Reporter) -> Written | None:
+    """The text for all kernels of a program; None after an error was reported."""
+    environment = _find_environment(options.target_env, reporter)
+    if environment is None:
+        return None
+    from cajeta_dot.backends.spirv.support import report_inexact, report_unsupported
+    from cajeta_dot.passes.expand import expand
+
+    expanded = expand(program)
+    report_unsupported(expanded, reporter)
+    if reporter.failed:
+        return None
+    report_inexact(expanded, reporter)
+    from cajeta_dot.backends.spirv.choices import list_choices
+    from cajeta_dot.backends.spirv.translate import translate
+    from cajeta_dot.backends.spirv.validate import validate
+
+    text, instances = translate(expanded, environment, options)
+    validate(text)
+    return Written(text, instances, environment, list_choices(expanded, options.int_dot))
 
 
 def _find_environment(name: str, reporter: Reporter) -> Environment | None:
@@ -86,4 +119,4 @@ def _find_environment(name: str, reporter: Reporter) -> Environment | None:
     return ENVIRONMENTS.get(name)
 
 
-backend: Backend = SpirvBackend()
+backend: DeviceBackend = SpirvBackend()

@@ -27,10 +27,12 @@ def compile(
 
     `filename` is what messages say. With `checks`, an access outside an array, a zero divisor or a bad lane index raises
     at run time; without, the first is undefined. `num_threads` is how many threads run a kernel's workgroups; by default
-    as many as the process may use. `options` are the other fields of `cajeta_dot.backends.Options`.
+    as many as the process may use. `options` are the other fields of `cajeta_dot.backends.Options`; with `device="vulkan"`,
+    `"vulkan:1"` or `"vulkan:NAME"`, kernels run on that device, without the checks.
 
     Raises CompileError with all that was found: if the source has errors, if no target has that name (E0603), if this
-    machine can't run it (E0601), if the target refuses the program (E06xx).
+    machine can't run it (E0601), if the target refuses the program (E06xx). Where a device was named and can't be had, or
+    lacks what the program needs, it is a DeviceMissing.
     """
     # Lone surrogates are no text; as bytes they meet the check for UTF-8 that every file meets.
     return _compile(text.encode("utf-8", "surrogatepass"), filename, target, checks, num_threads, options)
@@ -54,7 +56,7 @@ def _compile(data: bytes, filename: str, target: str, checks: bool, num_threads:
         raise ValueError(f"num_threads must be positive, found {num_threads!r}")
     chosen = Options(**check_options({**options, "checks": checks}))
     source, reporter = driver.decode(filename, data)
-    found = driver.resolve_target(target, reporter)
+    found = driver.resolve_target(target, reporter, chosen.device)
     program = driver.check_source(source, reporter)
     if found is None or program is None:
         raise CompileError(reporter.in_order())

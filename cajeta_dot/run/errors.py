@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cajeta_dot.diagnostics import CompileError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cajeta_dot.source import Source
@@ -18,6 +20,14 @@ class KernelError(RuntimeError):
         """Picklable, so that it comes back from a worker process."""
         own = {name: content for name, content in vars(self).items() if not name.startswith("__")}
         return type(self), tuple(own.values())
+
+
+class DeviceMissing(CompileError, RuntimeError):
+    """A program was to run on a device, and there is no driver, no such device, or it lacks what the program needs."""
+
+
+class DeviceError(KernelError):
+    """A device can't do a launch: it is too large for it, memory is short, or the device was lost. The line is the kernel's."""
 
 
 class BoundsError(KernelError):

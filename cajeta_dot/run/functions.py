@@ -66,6 +66,8 @@ class Function:
         """
         if isinstance(self.definition.result, Vector):
             raise TypeError(f"{self.name} returns {self.definition.result}, which only other methods can take")
+        if self._entry is None and self.kind == "host" and self.module.device:
+            raise RuntimeError(f"{self.name} is a host method: `{self.module.device}` runs kernels only")
         if self._entry is None:
             raise RuntimeError(f"target {self.module.target} makes code to run elsewhere; module.emit() gives it")
         if self.kind == "kernel":

@@ -7,9 +7,10 @@ from types import MappingProxyType
 
 from cajeta_dot.backends import Options
 from cajeta_dot.diagnostics import CompileError, Reporter, nearest
-from cajeta_dot.diagnostics.rules import SKIPPED_METHOD
+from cajeta_dot.diagnostics.rules import FEATURE_MISSING, SKIPPED_METHOD
 from cajeta_dot.passes.effects import written_arrays
 from cajeta_dot.record import fields_of, record, replace
+from cajeta_dot.run.errors import DeviceMissing
 from cajeta_dot.run.functions import Function, read_extent
 
 TYPE_CHECKING = False
@@ -43,7 +44,8 @@ class Lowering:
 
 
 class Module:
-    """Made by `compile` and `compile_file`. `target` is the target's own name, also where an alias was asked for.
+    """Made by `compile` and `compile_file`. `target` is the target's own name, also where an alias was asked for; `device`
+    is what was asked for as one, or empty.
 
     `module["Class.method"]`, or `module["method"]` where only one class has it, is a `Function`; `functions` has all.
     It can be pickled: it is then compiled again where it is unpickled, `native` for the machine there.
@@ -61,6 +63,7 @@ class Module:
     ):
         """Lowers the program. `rebuild` makes the module anew. Raises CompileError if the target refuses the program."""
         self.filename, self.target, self.kinds = program.source.name, info.name, info.kinds
+        self.device = options.device
         self._program, self._backend, self._info, self._options = program, backend, info, options
         self._rebuild = rebuild
         entries, choices = self._lower(reporter)
@@ -76,10 +79,11 @@ class Module:
         arguments = self._program, self.target
         entries: Mapping[ir.Function, Entry] = {}
         choices: tuple[Choice, ...] = ()
-        if self._info.runs:
+        if self._info.runs or self._options.device:
             loaded = self._backend.load(*arguments, self._options, reporter)
             if loaded is None or reporter.failed:
-                raise CompileError(reporter.in_order())
+                lacking = self._options.device and any(found.rule is FEATURE_MISSING for found in reporter.found)
+                raise (DeviceMissing if lacking else CompileError)(reporter.in_order())
             entries, choices = loaded.entries, loaded.choices
         elif self.kinds:
             artifact = self._backend.emit(*arguments, self.kinds[0], self._options, reporter)
@@ -128,7 +132,8 @@ class Module:
         return artifact.content
 
     def __repr__(self) -> str:
-        return f"<Module {self.filename} for {self.target}: {', '.join(f.name for f in self._program.entries)}>"
+        where = f" on {self.device}" if self.device else ""
+        return f"<Module {self.filename} for {self.target}{where}: {', '.join(f.name for f in self._program.entries)}>"
 
     def __reduce__(self) -> Rebuild:
         return self._rebuild

@@ -1,4 +1,4 @@
-"""The Vulkan device of the tests that run on a driver, and the line that says so where there is none."""
+"""The Vulkan device of the tests that run on a driver."""
 
 from __future__ import annotations
 
@@ -6,26 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .vulkan import VulkanError, open_device
+from tests.vulkan.devices import device, tell_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from cajeta_dot.backends.vulkan.device import Device
 
-    from .vulkan import Device
-
-_HINT = "on Debian: apt-get install mesa-vulkan-drivers libvulkan1"
-_problems: set[str] = set()
-
-
-@pytest.fixture(scope="session")
-def device() -> Iterator[Device]:
-    """A device; tests that ask for it are skipped where there is none."""
-    try:
-        with open_device() as found:
-            yield found
-    except (OSError, VulkanError) as error:
-        _problems.add(str(error))
-        pytest.skip(f"no Vulkan driver ({error}); {_HINT}")
+__all__ = ["device"]
 
 
 @pytest.fixture(params=["interpreter", "driver"])
@@ -35,5 +21,4 @@ def engine(request: pytest.FixtureRequest) -> Device | None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for problem in sorted(_problems):
-        terminalreporter.write_line(f"SPIR-V WAS NOT RUN ON A DRIVER: {problem}; {_HINT}", red=True, bold=True)
+    tell_problems(terminalreporter)

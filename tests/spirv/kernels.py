@@ -29,6 +29,7 @@ from cajeta_dot.reference.flow import translate
 from cajeta_dot.source import Source
 from cajeta_dot.syntax import parse_source
 from cajeta_dot.types import BOOLEAN, INT32, UINT32, VOID, Array, Scalar, Type, Vector, element_of, lanes_of, with_element
+from tests.vulkan.devices import run_module
 
 from .interpreter import Interpreter
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from .vulkan import Device
+    from cajeta_dot.backends.vulkan.device import Device
 
     Numbers = NDArray[Any]
 
@@ -163,7 +164,8 @@ class Compiled:
 
     def run(self, device: Device, kernel: Function, arguments: Sequence[Any], groups: int = 1) -> None:
         """The same on a driver."""
-        device.run(self.spirv, kernel.symbol, arrays_of(arguments), (groups, 1, 1), push_constants(kernel, arguments))
+        arrays, push = arrays_of(arguments), push_constants(kernel, arguments)
+        run_module(device, self.spirv, kernel.symbol, arrays, (groups, 1, 1), push)
 
     @cached_property
     def reference(self) -> Any:

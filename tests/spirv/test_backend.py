@@ -14,10 +14,10 @@ import pytest
 from cajeta_dot.backends import Options
 from cajeta_dot.backends.spirv import backend
 from cajeta_dot.backends.spirv.module import ENVIRONMENTS
+from cajeta_dot.backends.vulkan.device import Device
 from cajeta_dot.diagnostics import Reporter
 
 from .kernels import Compiled, assemble, check_text, run_tool
-from .vulkan import Device
 
 TWO = """
 class Pair {
@@ -42,10 +42,11 @@ def emit(text: str, kind: str, **options: Any) -> tuple[Any, Reporter]:
 def test_the_target_is_listed() -> None:
     (target,) = backend.targets()
     assert (target.name, target.kinds, target.runs) == ("spirv", ("spirv-asm", "spirv", "reflect"), False)
+    assert target.devices == ("vulkan",)
     assert backend.missing("spirv")
 
 
-def test_it_can_not_be_loaded() -> None:
+def test_it_can_not_be_loaded_without_a_device() -> None:
     program = check_text(TWO)
     reporter = Reporter(program.source)
     assert backend.load(program, "spirv", Options(), reporter) is None

@@ -14,9 +14,8 @@ from cajeta_dot.types import BOOLEAN, INT32, UINT32, VOID, Array
 from .kernels import Compiled, check_text, make_kernel, make_program, untouched
 
 if TYPE_CHECKING:
+    from cajeta_dot.backends.vulkan.device import Device
     from cajeta_dot.ir import Block, Program
-
-    from .vulkan import Device
 
 WALK = """
 class Walk {

@@ -14,7 +14,7 @@ from cajeta_dot.types import INT8, INT32, UINT8, Scalar, Vector
 from .kernels import Compiled, Operation, make_program, numpy_type, untouched
 
 if TYPE_CHECKING:
-    from .vulkan import Device
+    from cajeta_dot.backends.vulkan.device import Device
 
 EDGES = (0, 1, 127, 128, 255)
 ACCUMULATORS = (0, 1, -1, 2**31 - 1, -(2**31), 123456789)

@@ -33,7 +33,7 @@ from .kernels import Compiled, check_text, make_kernel, make_program, untouched
 from .operands import draw, same
 
 if TYPE_CHECKING:
-    from .vulkan import Device
+    from cajeta_dot.backends.vulkan.device import Device
 
 ELEMENTS = (INT8, UINT8, INT16, UINT16, FLOAT16, INT32, FLOAT32, INT64, FLOAT64)
 ITEMS = 9

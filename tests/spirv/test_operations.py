@@ -39,9 +39,8 @@ from .operands import draw, same
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from cajeta_dot.backends.vulkan.device import Device
     from cajeta_dot.ir import Builder, Function, Program, Value
-
-    from .vulkan import Device
 
     Expression = tuple[Type, tuple[Type, ...], Callable[..., Value]]
 

@@ -13,7 +13,7 @@ from cajeta_dot.backends.spirv.module import ENVIRONMENTS
 from .kernels import Compiled, check_text, untouched
 
 if TYPE_CHECKING:
-    from .vulkan import Device
+    from cajeta_dot.backends.vulkan.device import Device
 
 FOLDER = Path(__file__).parent.parent.parent / "samples"
 NAMES = sorted(path.name for path in FOLDER.glob("*.cj"))

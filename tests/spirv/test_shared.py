@@ -16,7 +16,7 @@ from .kernels import Compiled, check_text, make_kernel, make_program, untouched
 from .operands import draw, same
 
 if TYPE_CHECKING:
-    from .vulkan import Device
+    from cajeta_dot.backends.vulkan.device import Device
 
 ITEMS, GROUPS = 16, 2
 # The element, what an item does with array `s` of 64 elements, and the type and number of what lies in memory.

@@ -1,0 +1,140 @@
+"""A program on a device: which code fits the device, a pipeline for each kernel and size of workgroup, arguments, launches.
+
+The size of a workgroup is part of the code, so a call with a size that was not met before compiles once more.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+from cajeta_dot.backends import Loaded
+from cajeta_dot.backends.devices import pack_scalar
+from cajeta_dot.backends.spirv import Written, write
+from cajeta_dot.backends.spirv.assemble import assemble
+from cajeta_dot.backends.spirv.interface import lay_out, size_of_block
+from cajeta_dot.backends.vulkan.api import VulkanError
+from cajeta_dot.backends.vulkan.device import Device, bound_size
+from cajeta_dot.diagnostics import Reporter
+from cajeta_dot.passes.effects import written_arrays
+from cajeta_dot.record import record
+from cajeta_dot.run.errors import DeviceError
+from cajeta_dot.types import Array, Scalar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from cajeta_dot.backends import Options
+    from cajeta_dot.backends.vulkan.device import Pipeline
+    from cajeta_dot.ir import Function, Program
+
+    Extent = tuple[int, int, int]
+
+
+class DeviceProgram:
+    """All kernels of a program on one device. `options` are those that fit the device."""
+
+    def __init__(self, program: Program, device: Device, options: Options, written: Written):
+        self.program, self.device, self.options = program, device, options
+        self._texts: dict[Extent, str] = {options.block: written.text}
+        self._shaders: dict[Extent, Any] = {}
+        self._pipelines: dict[tuple[Function, Extent], Pipeline] = {}
+        self._owned: list[tuple[str, Any]] = []
+        weakref.finalize(self, device.destroy_all, self._owned)
+
+    def load(self) -> Loaded:
+        """An entry for each kernel. Host methods have none: only a processor runs them."""
+        stores = written_arrays(self.program)
+        kernels = [function for function in self.program.entries if function.kind == "kernel"]
+        return Loaded({kernel: KernelEntry(self, kernel, stores[kernel]) for kernel in kernels})
+
+    def find_pipeline(self, kernel: Function, block: Extent) -> Pipeline:
+        """Raises VulkanError."""
+        known = self._pipelines.get((kernel, block))
+        if known is None:
+            with self.device.lock:
+                self.device.check()
+                buffers = sum(isinstance(param.type, Array) for param in kernel.params)
+                push_bytes = size_of_block(lay_out(kernel))
+                known = self.device.make_pipeline(self._find_shader(block), kernel.symbol, buffers, push_bytes)
+                self._owned += known.owned
+                self._pipelines[kernel, block] = known
+        return known
+
+    def _find_shader(self, block: Extent) -> Any:
+        if block not in self._shaders:
+            if block not in self._texts:
+                self._texts[block] = self._write(block)
+            self._shaders[block] = self.device.make_shader(assemble(self._texts[block]))
+            self._owned.append(("ShaderModule", self._shaders[block]))
+        return self._shaders[block]
+
+    def _write(self, block: Extent) -> str:
+        """The same code for another workgroup: what there is to say was said when it was written first."""
+        from cajeta_dot.record import replace
+
+        written = write(self.program, replace(self.options, block=block), Reporter(self.program.source))
+        if written is None:
+            raise AssertionError("the size of a workgroup decides whether a program is supported")
+        return written.text
+
+
+@record
+class KernelEntry:
+    """A kernel as Python calls it. `stores` are the places of the parameters whose arrays it may write."""
+
+    owner: DeviceProgram
+    kernel: Function
+    stores: frozenset[int]
+
+    def launch(self, arguments: Sequence[Any], grid: Extent, block: Extent, threads: int) -> None:
+        """As the protocol says; `threads` are those of a processor. Raises DeviceError."""
+        for fault in self._find_excess(arguments, grid, block):
+            raise self._fail(fault)
+        if 0 in grid:
+            return
+        arrays = [place for place, param in enumerate(self.kernel.params) if isinstance(param.type, Array)]
+        written = frozenset(at for at, place in enumerate(arrays) if place in self.stores)
+        device = self.owner.device
+        try:
+            pipeline = self.owner.find_pipeline(self.kernel, block)
+            device.launch(pipeline, [arguments[place] for place in arrays], written, grid, self.pack(arguments))
+        except VulkanError as error:
+            raise self._fail(str(error)) from error
+
+    def call(self, arguments: Sequence[Any]) -> Any:
+        """Never asked of a kernel."""
+        raise NotImplementedError("a kernel is launched")
+
+    def pack(self, arguments: Sequence[Any]) -> bytes:
+        """The push constants: see `cajeta_dot.backends.spirv.interface`."""
+        members = lay_out(self.kernel)
+        block = bytearray(size_of_block(members))
+        for member, argument in zip(members, arguments, strict=True):
+            type = member.param.type
+            content = pack_scalar(type, argument) if isinstance(type, Scalar) else len(argument).to_bytes(4, "little")
+            block[member.offset : member.offset + len(content)] = content
+        return bytes(block)
+
+    def _find_excess(self, arguments: Sequence[Any], grid: Extent, block: Extent) -> Iterator[str]:
+        """What is more than the device takes."""
+        limits = self.owner.device.physical.limits
+        axes = zip("xyz", block, grid, limits.group_size, limits.group_count, strict=True)
+        for axis, items, groups, most_items, most_groups in axes:
+            if items > most_items:
+                yield f"workgroups have at most {most_items} items along {axis}, found {items} (maxComputeWorkGroupSize)"
+            if groups > most_groups:
+                yield f"a grid has at most {most_groups} workgroups along {axis}, found {groups} (maxComputeWorkGroupCount)"
+        items = block[0] * block[1] * block[2]
+        if items > limits.group_items:
+            yield f"workgroups have at most {limits.group_items} items, found {items} (maxComputeWorkGroupInvocations)"
+        for param, argument in zip(self.kernel.params, arguments, strict=True):
+            if isinstance(param.type, Array) and bound_size(argument) > limits.storage_range:
+                found = f"`{param.attr}` has {argument.nbytes}"
+                yield f"arrays have at most {limits.storage_range} bytes, {found} (maxStorageBufferRange)"
+
+    def _fail(self, what: str) -> DeviceError:
+        source = self.owner.program.source
+        where = self.owner.device.physical.title
+        return DeviceError(source.name, source.position(self.kernel.start)[0], f"`{self.kernel.name}` on `{where}`: {what}")

@@ -1,0 +1,99 @@
+"""The Vulkan device of the tests, watched for stores outside arrays, and the line that says so where there is none.
+
+The software driver lavapipe is taken where it is installed (Debian: mesa-vulkan-drivers, libvulkan1), unless the environment
+names another.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cajeta_dot.backends import NoDevice
+from cajeta_dot.backends.vulkan.device import Buffer, Device, bound_size
+from cajeta_dot.backends.vulkan.physical import choose
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+LAVAPIPE = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
+if LAVAPIPE:
+    os.environ.setdefault("VK_ICD_FILENAMES", str(LAVAPIPE[0]))
+HINT = "on Debian: apt-get install mesa-vulkan-drivers libvulkan1"
+GUARD = bytes(range(1, 129)) * 2
+_problems: set[str] = set()
+
+
+class GuardedDevice(Device):
+    """Buffers go on behind their arrays, for the kernels too: what has been stored there is found after the launch."""
+
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self.ends: dict[int, int] = {}
+
+    def bound(self, array: NDArray[Any]) -> int:
+        return bound_size(array) + len(GUARD)
+
+    def fill_buffer(self, buffer: Buffer, array: NDArray[Any]) -> None:
+        super().fill_buffer(buffer, array)
+        self.ends[buffer.address] = buffer.address + bound_size(array)
+        ctypes.memmove(self.ends[buffer.address], GUARD, len(GUARD))
+
+    def keep_buffer(self, buffer: Buffer) -> None:
+        end = self.ends.pop(buffer.address, None)
+        super().keep_buffer(buffer)
+        assert end is None or ctypes.string_at(end, len(GUARD)) == GUARD, "a kernel stores behind an array"
+
+
+@cache
+def find_problem() -> str:
+    """Why there is no device here, or nothing."""
+    try:
+        choose("")
+    except NoDevice as error:
+        return error.message
+    return ""
+
+
+def skip_without_driver() -> None:
+    if find_problem():
+        _problems.add(find_problem())
+        pytest.skip(f"no Vulkan driver ({find_problem()}); {HINT}")
+
+
+@pytest.fixture(scope="session")
+def device() -> Iterator[GuardedDevice]:
+    """A device of its own; tests that ask for it are skipped where there is none."""
+    skip_without_driver()
+    found = GuardedDevice(choose(""))
+    yield found
+    found.close()
+
+
+def run_module(
+    device: Device, spirv: bytes, entry: str, arrays: Sequence[NDArray[Any]], groups: tuple[int, int, int], push: bytes
+) -> None:
+    """One launch of a module; its arrays are updated in place."""
+    shader = device.make_shader(spirv)
+    try:
+        pipeline = device.make_pipeline(shader, entry, len(arrays), len(push))
+        try:
+            device.launch(pipeline, arrays, frozenset(range(len(arrays))), groups, push)
+        finally:
+            device.destroy_all(pipeline.owned)
+    finally:
+        device.destroy_all([("ShaderModule", shader)])
+
+
+def tell_problems(terminalreporter: pytest.TerminalReporter) -> None:
+    """At the end of a run, once."""
+    while _problems:
+        terminalreporter.write_line(f"NOTHING WAS RUN ON A VULKAN DRIVER: {_problems.pop()}; {HINT}", red=True, bold=True)
