@@ -23,7 +23,8 @@ GROUP = "cajeta_dot.backends"
 class Options:
     """What the user may ask of every target. Unknown to a target: ignored, unless its backend reports it.
 
-    checks: run-time errors for accesses outside arrays, zero divisors and bad lane indexes. optimize: 0..3.
+    checks: run-time errors for accesses outside arrays, zero divisors and bad lane indexes; in SPIR-V, which can't raise
+    them, accesses outside arrays read zeros and store nothing. optimize: 0..3.
     gpu_arch, target_env: see `reference/cli.md`; empty is the target's default. block: items of a workgroup on GPUs.
     fallback: expand what the architecture lacks instead of refusing. int_dot: may the spirv target use its dot opcodes.
     narrow_memory: may it use memory of 8 and 16 bits. device: what runs the code if not this processor: one of the target's

@@ -55,9 +55,9 @@ class Code:
         self.lines.append(f"{name} = OpLabel")
 
     def local(self, word: str, name: str) -> str:
-        """A variable of the function."""
+        """A variable of the function; without a name, it is none of the source's."""
         pointer = self.module.pointer("Function", self.module.scalar(word))
-        result = self.module.name(name)
+        result = self.module.name(name) if name else self.module.number()
         self.variables.append(f"{result} = OpVariable {pointer} Function")
         return result
 
@@ -65,6 +65,12 @@ class Code:
 
     def uint(self, number: int) -> str:
         return self.module.integer("uint", number)
+
+    def zero(self, word: str) -> str:
+        """False, for booleans."""
+        if word == "bool":
+            return self.module.boolean(False)
+        return self.module.floating(word, 0.0) if word in ("float", "double") else self.module.integer(word, 0)
 
     def type_of(self, a: str) -> str:
         return self.module.type_of[a]

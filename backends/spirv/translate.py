@@ -22,7 +22,7 @@ def translate(program: Program, environment: Environment, options: Options) -> t
     """
     module = Module(environment)
     instances = plan(program, options.narrow_memory)
-    surroundings = Surroundings(options.block, options.int_dot, program.source if options.debug_lines else None)
+    surroundings = Surroundings(options.block, options.int_dot, options.checks, program.source if options.debug_lines else None)
     if surroundings.lines:
         surroundings.file = module.identify("file")
         module.strings.append(f"{surroundings.file} = OpString {quote(program.source.name)}")

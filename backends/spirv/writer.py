@@ -15,7 +15,7 @@ from cajeta_dot.backends.spirv.memory import emit_load, emit_store
 from cajeta_dot.backends.spirv.module import quote
 from cajeta_dot.backends.spirv.vectors import OPERATIONS
 from cajeta_dot.ir import Barrier, Break, Continue, If, Loop, Return, Value
-from cajeta_dot.types import BOOLEAN, VOID, Array, Scalar, element_of
+from cajeta_dot.types import BOOLEAN, VOID, Array, Scalar, element_of, lanes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ _BARRIER_SEMANTICS = 8 | 64 | 256  # AcquireRelease, UniformMemory (which storag
 class Surroundings:
     """What all functions of a module share: options, built-in variables, the text for line numbers.
 
-    `push_blocks` leads from each kernel to the variable of its push constants.
+    `push_blocks` leads from each kernel to the variable of its push constants. With `checks`, accesses are guarded.
     """
 
-    def __init__(self, block: tuple[int, int, int], int_dot: bool, lines: Source | None):
-        self.block, self.int_dot, self.lines = block, int_dot, lines
+    def __init__(self, block: tuple[int, int, int], int_dot: bool, checks: bool, lines: Source | None):
+        self.block, self.int_dot, self.checks, self.lines = block, int_dot, checks, lines
         self.built_ins: dict[str, str] = {}
         self.push_blocks: dict[Function | None, str] = {}
         self.file = ""
@@ -56,6 +56,7 @@ class FunctionWriter:
         self.code = Code(module, contract=self.function.fast_math)
         self.values: dict[Value, Registers] = {}
         self.slots: dict[Slot, tuple[str, ...]] = {}
+        self.scratch: dict[str, list[str]] = {}
         self.loops: list[tuple[str, str]] = []  # where break and continue go
         self.line = (0, 0)
 
@@ -250,19 +251,65 @@ class FunctionWriter:
 
     def load(self, value: Value) -> Registers:
         self._use(self.instance.memory_of(value).variable)
-        return emit_load(self.code, self.instance, value, self._index(value.args[1]))
+        index = self._index(value.args[1])
+        if not self.surroundings.checks:
+            return emit_load(self.code, self.instance, value, index)
+        word, count = shape_of(value.type)
+        kept = self._take_scratch(word, count)
+        for variable in kept:
+            self.code.do("OpStore", variable, self.code.zero(word))
+        merge = self._enter_guard(value, index, lanes_of(value.type))
+        for variable, register in zip(kept, emit_load(self.code, self.instance, value, index), strict=True):
+            self.code.do("OpStore", variable, register)
+        self._leave_guard(merge)
+        return tuple(self.code.op("OpLoad", word, variable) for variable in kept)
 
     def store(self, value: Value) -> Registers:
         self._use(self.instance.memory_of(value).variable)
-        emit_store(self.code, self.instance, value, self._index(value.args[1]), self.values[value.args[2]])
+        index, content = self._index(value.args[1]), self.values[value.args[2]]
+        if not self.surroundings.checks:
+            emit_store(self.code, self.instance, value, index, content)
+            return ()
+        merge = self._enter_guard(value, index, lanes_of(value.args[2].type))
+        emit_store(self.code, self.instance, value, index, content)
+        self._leave_guard(merge)
         return ()
 
+    def _enter_guard(self, value: Value, index: str, lanes: int) -> str:
+        """What follows happens only if the access lies within its array. The block behind."""
+        code, length = self.code, self._length(value)
+        last = code.op("OpISub", "uint", length, code.uint(lanes))  # wraps if the array is shorter: then the second asks
+        inside = code.op("OpULessThanEqual", "bool", index, last)
+        inside = code.op("OpLogicalAnd", "bool", inside, code.op("OpUGreaterThanEqual", "bool", length, code.uint(lanes)))
+        element = element_of(value.args[1].type)
+        if element.bits == 64:
+            whole, limit = self._register(value.args[1]), self.module.integer("ulong", 1 << 32)
+            small = code.op("OpULessThan", "bool", code.cast(whole, "ulong"), limit)
+            inside = code.op("OpLogicalAnd", "bool", inside, small)
+        label, merge = self.module.identify("inside"), self.module.identify("merge")
+        code.do("OpSelectionMerge", merge, "None")
+        code.do("OpBranchConditional", inside, label, merge)
+        self._label(label)
+        return merge
+
+    def _leave_guard(self, merge: str) -> None:
+        self.code.do("OpBranch", merge)
+        self._label(merge)
+
+    def _take_scratch(self, word: str, count: int) -> list[str]:
+        """Variables for what is needed at once only."""
+        known = self.scratch.setdefault(word, [])
+        known += [self.code.local(word, "") for _ in range(count - len(known))]
+        return known[:count]
+
     def length(self, value: Value) -> Registers:
+        length = self._length(value)
+        return (self.code.cast(self.code.op("OpUConvert", "ulong", length), "long"),)
+
+    def _length(self, value: Value) -> str:
+        """The elements of an array, as a `uint`."""
         memory = self.instance.memory_of(value)
-        if memory.count is not None:
-            return (self.module.integer("long", memory.count),)
-        loaded = self._load_push_constant(memory.length, "uint")
-        return (self.code.cast(self.code.op("OpUConvert", "ulong", loaded), "long"),)
+        return self.code.uint(memory.count) if memory.count is not None else self._load_push_constant(memory.length, "uint")
 
     def shared(self, value: Value) -> Registers:
         """Accesses go to the variable of the array; the array itself is in no register."""

@@ -180,7 +180,7 @@ class Device:
 
     # ---- memory
 
-    def _take(self, size: int) -> Buffer:
+    def take_buffer(self, size: int) -> Buffer:
         """One that was kept, or a new one; if memory is short, without those that are kept."""
         size = max(256, 1 << (size - 1).bit_length()) if size < _MEBIBYTE else -(-size // _MEBIBYTE) * _MEBIBYTE
         if self._kept.get(size):
@@ -256,7 +256,7 @@ class Device:
             buffers: list[Buffer] = []
             try:
                 for array in arrays:
-                    buffers.append(self._take(self.bound(array)))
+                    buffers.append(self.take_buffer(self.bound(array)))
                     self.fill_buffer(buffers[-1], array)
                 self._bind(pipeline, [(b, self.bound(array)) for b, array in zip(buffers, arrays, strict=True)])
                 self._record(pipeline, groups, push)

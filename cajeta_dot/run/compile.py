@@ -28,7 +28,8 @@ def compile(
     `filename` is what messages say. With `checks`, an access outside an array, a zero divisor or a bad lane index raises
     at run time; without, the first is undefined. `num_threads` is how many threads run a kernel's workgroups; by default
     as many as the process may use. `options` are the other fields of `cajeta_dot.backends.Options`; with `device="vulkan"`,
-    `"vulkan:1"` or `"vulkan:NAME"`, kernels run on that device, without the checks.
+    `"vulkan:1"` or `"vulkan:NAME"`, kernels run on that device. Checks raise nothing there: an access outside an array then
+    reads zeros and stores nothing.
 
     Raises CompileError with all that was found: if the source has errors, if no target has that name (E0603), if this
     machine can't run it (E0601), if the target refuses the program (E06xx). Where a device was named and can't be had, or
