@@ -11,10 +11,10 @@ from cajeta_dot.backends.spirv import write
 from cajeta_dot.backends.spirv.listing import Listing
 from cajeta_dot.backends.spirv.module import ENVIRONMENTS
 from cajeta_dot.backends.spirv.plan import reachable
-from cajeta_dot.backends.vulkan import selftest
+from cajeta_dot.backends.vulkan import physical, selftest
 from cajeta_dot.backends.vulkan.api import VulkanError
 from cajeta_dot.backends.vulkan.device import open_device, open_physical
-from cajeta_dot.backends.vulkan.physical import DOT, find_instance
+from cajeta_dot.backends.vulkan.physical import DOT
 from cajeta_dot.backends.vulkan.programs import DeviceProgram
 from cajeta_dot.diagnostics import Help, Label, Reporter
 from cajeta_dot.diagnostics import rules as r
@@ -150,15 +150,15 @@ def _run_test(device: Device) -> NDArray[Any]:
 
 
 def list_devices() -> list[DeviceInfo]:
-    """All of them, each with the result of its self-test. Raises NoDevice where there is no loader."""
-    return [physical.describe(_tell_test(physical)) for physical in find_instance().devices]
+    """All of them, each with the result of its self-test. Raises NoDevice where there is none."""
+    return [found.describe(_tell_test(found)) for found in physical.find_devices()]
 
 
-def _tell_test(physical: Physical) -> str:
-    if physical.missing or DOT not in physical.features:
+def _tell_test(found: Physical) -> str:
+    if found.missing or DOT not in found.features:
         return ""
     try:
-        fault = find_dot_fault(open_physical(physical))
+        fault = find_dot_fault(open_physical(found))
     except VulkanError as error:
         return f"the device can't be opened: {error}"
     return fault or "passed"

@@ -20,7 +20,7 @@ U32, U64, SIZE, POINTER, TEXT = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_
 WHOLE_SIZE = 0xFFFF_FFFF_FFFF_FFFF
 COMPUTE = 0x20  # the shader stage
 STORAGE_BUFFER = 7  # the kind of descriptor
-TIMEOUT, DEVICE_LOST = 2, -4
+TIMEOUT, DEVICE_LOST, NO_DRIVER = 2, -4, -9
 
 # Library by platform. The Vulkan SDK's loader is the only interface on Windows; MoltenVK's own name is not tried.
 _LOADERS = {"win32": ("vulkan-1.dll",), "darwin": ("libvulkan.1.dylib", "libvulkan.dylib")}
@@ -35,7 +35,7 @@ RESULTS = {
     -6: "layer not present",
     -7: "extension not present",
     -8: "feature not present",
-    -9: "the driver is not compatible with this loader",
+    NO_DRIVER: "there is no driver that fits this loader",
     -10: "too many objects",
     -12: "fragmented pool",
     -13: "unknown error",

@@ -111,7 +111,8 @@ class Instance:
             self.library.call("vkCreateInstance", ctypes.byref(info), None, ctypes.byref(self.handle))
             found = self.library.count("vkEnumeratePhysicalDevices", POINTER, self.handle, failing=True)
         except VulkanError as error:
-            raise NoDevice(f"Vulkan can't be used: {error}", INSTALL) from error
+            message = NO_DEVICE if error.result == api.NO_DRIVER else f"Vulkan can't be used: {error}"
+            raise NoDevice(message, INSTALL) from error
         self.devices = [Physical(self, index, POINTER(handle)) for index, handle in enumerate(found)]
 
     def _read_version(self) -> tuple[int, int]:
@@ -201,15 +202,20 @@ def find_instance() -> Instance:
     return _instances[process]
 
 
+def find_devices() -> list[Physical]:
+    """At least one. Raises NoDevice."""
+    devices = find_instance().devices
+    if not devices:
+        raise NoDevice(NO_DEVICE, INSTALL)
+    return devices
+
+
 def choose(wish: str) -> Physical:
     """The device for what stands behind `vulkan:`, an index or a part of a name; empty is the one that is likely fastest.
 
     Raises NoDevice.
     """
-    devices = find_instance().devices
-    if not devices:
-        raise NoDevice(NO_DEVICE, INSTALL)
-    found = _pick(devices, wish)
+    found = _pick(find_devices(), wish)
     if found.missing:
         raise NoDevice(f"`{found.title}` needs {found.missing}, has {found.whole_version[0]}.{found.whole_version[1]}")
     return found
@@ -219,8 +225,10 @@ def _pick(devices: Sequence[Physical], wish: str) -> Physical:
     offer = "there are " + ", ".join(f"`{device.title}`" for device in devices)
     if not wish:
         return min(devices, key=lambda device: (bool(device.missing), PREFERENCE.index(device.kind)))
-    if wish.isascii() and wish.isdigit() and int(wish) < len(devices):
-        return devices[int(wish)]
+    if wish.isascii() and wish.isdigit():
+        if int(wish) < len(devices):
+            return devices[int(wish)]
+        raise NoDevice(f"no Vulkan device `{wish}`", offer)
     fitting = [device for device in devices if wish.lower() in device.name.lower()]
     if len(fitting) > 1:
         raise NoDevice(f"`{wish}` fits {len(fitting)} Vulkan devices", offer)

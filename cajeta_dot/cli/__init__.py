@@ -30,6 +30,7 @@ VERBS = {
     "explain": ("commands", "explain"),
     "lsp": ("lsp", "serve"),
     "targets": ("commands", "list_targets"),
+    "devices": ("devices", "list_devices"),
     "kernels": ("commands", "list_kernels"),
     "choices": ("commands", "list_choices"),
 }

@@ -27,7 +27,7 @@ ARRAY_FORMS = "`@FILE.npy`, `zeros:int32:16` or `int8:1,-2,3`"
 
 def call(session: Session) -> int | None:
     """Compiles, calls, and prints the arrays that changed and the value, if any."""
-    from ..run.errors import KernelError
+    from ..run.errors import DeviceError, KernelError
 
     if len(session.need_files()) != 1:
         raise Refusal(USAGE, f"`cajetac run` takes one file, found {len(session.arguments.words)}")
@@ -35,8 +35,10 @@ def call(session: Session) -> int | None:
     if len(targets) != 1:
         raise Refusal(USAGE, f"`cajetac run` takes one target, found {len(targets)}")
     target = targets[0][1]
-    if not target.runs:
-        session.messages.refuse(Refusal(FEATURE_MISSING, f"`{target.name}` makes code to run elsewhere", HERE))
+    device = session.arguments.get("device", "")
+    if not target.runs and not device:
+        where = f"; `--device {target.devices[0]}` runs it" if target.devices else ""
+        session.messages.refuse(Refusal(FEATURE_MISSING, f"`{target.name}` makes code to run elsewhere{where}", HERE))
         return LACKING
     try:
         module = _compile(session, target.name)
@@ -54,7 +56,7 @@ def call(session: Session) -> int | None:
         value = function(*arguments, **launch)
     except KernelError as error:
         print_error(f"error: {error}\n")
-        return SOURCE_ERRORS
+        return LACKING if isinstance(error, DeviceError) else SOURCE_ERRORS
     except (TypeError, ValueError, OverflowError) as error:
         raise Refusal(USAGE, str(error)) from error
     changed = {
@@ -73,7 +75,7 @@ def _compile(session: Session, target: str) -> Module:
     source, reporter = session.read(session.arguments.words[0])
     if reporter.failed:
         raise CompileError(reporter.in_order())
-    options: dict[str, Any] = {"checks": session.arguments.get("checks", True)}
+    options: dict[str, Any] = {"checks": session.arguments.get("checks", True), "device": session.arguments.get("device", "")}
     if "optimize" in session.arguments.values:
         options["optimize"] = int(session.arguments.values["optimize"])
     return compile(source.text, source.name, target, **options)

@@ -62,22 +62,23 @@ def list_targets(session: Session) -> None:
         raise Refusal(USAGE, str(error)) from error
     described = [_describe_target(backend, info) for backend, info in found]
     rows = [(", ".join((t["name"], *t["aliases"])), _tell_use(t), ",".join(t["kinds"]), t["summary"]) for t in described]
-    session.answer(_write_table(("target", "here", "emits", ""), rows), described)
+    session.answer(write_table(("target", "here", "emits", ""), rows), described)
 
 
 def _describe_target(backend: Backend, info: TargetInfo) -> dict[str, Any]:
     missing = backend.missing(info.name) if info.runs else ""
     names = {"name": info.name, "aliases": list(info.aliases), "summary": info.summary, "kinds": list(info.kinds)}
-    return {**names, "dot": info.dot, "runs": info.runs, "missing": missing, "backend": backend.name}
+    runs = {"runs": info.runs, "devices": list(info.devices), "missing": missing}
+    return {**names, "dot": info.dot, **runs, "backend": backend.name}
 
 
 def _tell_use(target: dict[str, Any]) -> str:
     if not target["runs"]:
-        return "emits only"
+        return f"with --device {target['devices'][0]}" if target["devices"] else "emits only"
     return f"needs {target['missing']}" if target["missing"] else "runs"
 
 
-def _write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [head, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     return "".join(

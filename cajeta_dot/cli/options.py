@@ -20,6 +20,7 @@ VERBS = {
     "explain": ("CODE", "what a diagnostic means, with examples"),
     "lsp": ("", "answer an editor on stdin and stdout: the language server protocol"),
     "targets": ("", "what --target takes, and what this machine lacks for it"),
+    "devices": ("", "what --device takes, and what each device can do"),
 }
 FILES = "build check run kernels choices"
 TELLING = f"{FILES} lsp"
@@ -59,6 +60,8 @@ OPTIONS = (
     Option(("--block",), "X[,Y[,Z]]", "block", "work items in a workgroup", FILES),
     Option(("--fallback",), "", "fallback", "expand what the architecture lacks instead of refusing", TARGETED),
     Option(("--no-int-dot",), "", "int_dot", "spirv: do without the dot product extension", TARGETED, False),
+    Option(("--no-narrow-memory",), "", "narrow_memory", "spirv: do without memory of 8 and 16 bits", TARGETED, False),
+    Option(("--device",), "KIND[:WHICH]", "device", "run there: vulkan, vulkan:1 or vulkan:NAME, see `cajetac devices`", "run"),
     Option(("--checks",), "", "checks", "run-time errors for accesses outside arrays and the like (run: on)", CALLED),
     Option(("--no-checks",), "", "checks", "leave them undefined", CALLED, False),
     Option(("-O",), "0|1|2|3", "optimize", "how much to optimize; 2 by default", CALLED),
@@ -92,7 +95,7 @@ OPTIONS = (
     Option(("--print-targets",), "", "query", "the same as `cajetac targets`", "build", "targets"),
     Option(("--print-kernels",), "", "query", "kernels and host methods of FILE, with their arguments", "build", "kernels"),
     Option(("--print-choices",), "", "query", "what each operation of FILE becomes, and why", "build", "choices"),
-    Option(("--json",), "", "json", "answer as JSON", "run targets kernels choices"),
+    Option(("--json",), "", "json", "answer as JSON", "run targets devices kernels choices"),
 )
 # fmt: on
 BY_SPELLING = {spelling: option for option in OPTIONS for spelling in option.spellings}

@@ -87,7 +87,7 @@ class Session:
         for name in () if names is None else names.split(","):
             reporter = Reporter(None)
             try:
-                target = resolve_target(name, reporter)
+                target = resolve_target(name, reporter, self.arguments.get("device", ""))
             except RuntimeError as error:  # no backend is installed
                 raise Refusal(USAGE, str(error)) from error
             if target is None:
@@ -100,7 +100,7 @@ class Session:
         """What the command line says about code, for every target."""
         from cajeta_dot.backends import Options
 
-        keys = ("checks", "optimize", "gpu_arch", "target_env", "block", "fallback", "int_dot", "debug_lines")
+        keys = ("checks", "optimize", "gpu_arch", "target_env", "block", "fallback", "int_dot", "narrow_memory", "debug_lines")
         given: dict[str, Any] = {key: self.arguments.values[key] for key in keys if key in self.arguments.values}
         if "optimize" in given:
             given["optimize"] = int(given["optimize"])
