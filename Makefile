@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DEMO := build/demo
 APT := DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends
 
-.PHONY: demo test lint proofs bench vulkan clean
+.PHONY: demo test lint proofs bench acceptance vulkan clean
 
 # Compiles one kernel for three targets, shows the dot instruction of each, then runs it and compares with numpy.
 demo: $(VENV)/plain
@@ -26,6 +26,11 @@ lint: $(VENV)/dev
 # Every lowering of a dot product, proved equal to the definition for all inputs.
 proofs: $(VENV)/test
 	$(BIN)/python -m cajeta_dot.backends.forms.prove
+
+# Programs with known answers on several targets: make acceptance DIR=folder [TARGETS=reference,native,vulkan]
+acceptance: $(VENV)/plain
+	@test -n "$(DIR)" || { echo "say which folder of programs: make acceptance DIR=..."; exit 1; }
+	$(BIN)/python -m tests.acceptance $(DIR) --targets $(or $(TARGETS),reference,native,vulkan)
 
 bench: $(VENV)/plain
 	$(BIN)/python benchmarks/start_up.py

@@ -149,10 +149,8 @@ def find_target(name: str) -> tuple[Backend, TargetInfo] | None:
     return None
 
 
-def resolve_target(name: str, reporter: Reporter, device: str = "") -> tuple[Backend, TargetInfo] | None:
-    """As `find_target`; a name that doesn't exist is reported. On a device, `native` is the target that it runs."""
-    if device:
-        return _resolve_on_device(name, device, reporter)
+def resolve_target(name: str, reporter: Reporter) -> tuple[Backend, TargetInfo] | None:
+    """As `find_target`; a name that doesn't exist is reported."""
     found = find_target(name)
     if found is None:
         from .diagnostics.rules import UNKNOWN_TARGET
@@ -163,8 +161,11 @@ def resolve_target(name: str, reporter: Reporter, device: str = "") -> tuple[Bac
     return found
 
 
-def _resolve_on_device(name: str, device: str, reporter: Reporter) -> tuple[Backend, TargetInfo] | None:
-    """The target, if the device is of a kind that runs it; what is wrong with either is reported."""
+def resolve_on_device(name: str, device: str, reporter: Reporter) -> tuple[Backend, TargetInfo] | None:
+    """The target, if the device is of a kind that runs it; what is wrong with either is reported.
+
+    `native` is the target that the device runs.
+    """
     from .diagnostics.rules import UNKNOWN_TARGET
 
     kind = device.partition(":")[0]

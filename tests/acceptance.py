@@ -179,7 +179,7 @@ def compare(name: str, wanted: Numbers, found: Numbers, tolerance: Json) -> None
 
 def check_value(value: Any, wanted: Any, tolerance: Json, digest: Any) -> None:
     if isinstance(wanted, dict):
-        number: Json = wanted
+        number: Json = {**wanted}
         dtype = np.dtype(str(number["scalar"]))
         compare("the value", np.array([float(number["value"])], dtype), np.array([value], dtype), tolerance)
     elif value is None or value != wanted:

@@ -74,7 +74,7 @@ def _describe_target(backend: Backend, info: TargetInfo) -> dict[str, Any]:
 
 def _tell_use(target: dict[str, Any]) -> str:
     if not target["runs"]:
-        return f"with --device {target['devices'][0]}" if target["devices"] else "emits only"
+        return f"--device {target['devices'][0]}" if target["devices"] else "emits only"
     return f"needs {target['missing']}" if target["missing"] else "runs"
 
 

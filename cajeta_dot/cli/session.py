@@ -6,7 +6,7 @@ import os
 
 from ..diagnostics import nearest
 from ..diagnostics.rules import USAGE
-from ..driver import MAX_SOURCE_BYTES, check_source, decode, emit, resolve_target
+from ..driver import MAX_SOURCE_BYTES, check_source, decode, emit, resolve_on_device, resolve_target
 from .files import STREAM, print_output, read_bytes, tell
 from .messages import Refusal
 from .options import VERBS
@@ -83,11 +83,11 @@ class Session:
         from ..diagnostics import Reporter
 
         found: dict[str, Target] = {}
-        names = self.arguments.get("target", default)
+        names, device = self.arguments.get("target", default), self.arguments.get("device", "")
         for name in () if names is None else names.split(","):
             reporter = Reporter(None)
             try:
-                target = resolve_target(name, reporter, self.arguments.get("device", ""))
+                target = resolve_on_device(name, device, reporter) if device else resolve_target(name, reporter)
             except RuntimeError as error:  # no backend is installed
                 raise Refusal(USAGE, str(error)) from error
             if target is None:

@@ -57,7 +57,10 @@ def _compile(data: bytes, filename: str, target: str, checks: bool, num_threads:
         raise ValueError(f"num_threads must be positive, found {num_threads!r}")
     chosen = Options(**check_options({**options, "checks": checks}))
     source, reporter = driver.decode(filename, data)
-    found = driver.resolve_target(target, reporter, chosen.device)
+    if chosen.device:
+        found = driver.resolve_on_device(target, chosen.device, reporter)
+    else:
+        found = driver.resolve_target(target, reporter)
     program = driver.check_source(source, reporter)
     if found is None or program is None:
         raise CompileError(reporter.in_order())

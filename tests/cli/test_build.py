@@ -88,6 +88,7 @@ GIVEN: dict[str, dict[str, object]] = {
     "--checks --no-checks": {},
     "--gpu-arch sm_75 --target-env=vulkan1.2": {"gpu_arch": "sm_75", "target_env": "vulkan1.2"},
     "--block 8,4 --no-int-dot --fallback": {"block": (8, 4, 1), "int_dot": False, "fallback": True},
+    "--no-narrow-memory": {"narrow_memory": False},
 }
 
 

@@ -162,10 +162,10 @@ class Places {
 """
 
 
-@pytest.mark.parametrize("block", [1, 12, (4, 3, 2), (2, 1, 4), (3, 6), (12, 6, 4)])
-def test_any_block_and_grid(block: Any) -> None:
+@pytest.mark.parametrize("block", [(1,), (12,), (4, 3, 2), (2, 1, 4), (3, 6), (12, 6, 4)])
+def test_any_block_and_grid(block: tuple[int, ...]) -> None:
     """One module takes them all, whatever it was compiled for."""
-    items = (*block, 1, 1)[:3] if isinstance(block, tuple) else (block, 1, 1)
+    items = (*block, 1, 1)[:3]
     grid = tuple(whole // part for whole, part in zip((12, 6, 4), items, strict=True))
     results = [np.zeros(12 * 6 * 4, np.int32) for _ in range(2)]
     for module, out in zip(compile_both(PLACES, block=(2, 2)), results, strict=True):

@@ -13,7 +13,7 @@ import cajeta_dot as cj
 from cajeta_dot.backends import NoDevice, vulkan
 from cajeta_dot.backends.vulkan import device as devices
 from cajeta_dot.backends.vulkan import physical, selftest
-from cajeta_dot.backends.vulkan.api import DEVICE_LOST, NO_DRIVER, TIMEOUT, Library, VulkanError
+from cajeta_dot.backends.vulkan.api import DEVICE_LOST, NO_DRIVER, TIMEOUT, Library, Limits, VulkanError
 
 from .devices import GuardedDevice, skip_without_driver
 
@@ -118,6 +118,10 @@ def refuse_instance(self: Library, name: str, *arguments: Any) -> int:
     return 0
 
 
+def read_version(self: physical.Instance) -> tuple[int, int]:
+    return 1, 3
+
+
 @pytest.fixture(params=["no loader", "no driver", "no device"])
 def absent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The message that belongs to it."""
@@ -129,7 +133,7 @@ def absent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
         return "no Vulkan loader on this machine"
     if request.param == "no driver":
         monkeypatch.setattr(Library, "call", refuse_instance)
-        monkeypatch.setattr(physical.Instance, "_read_version", lambda self: (1, 3))  # pyright: ignore[reportUnknownLambdaType]
+        monkeypatch.setattr(physical.Instance, "_read_version", read_version)
     else:
         monkeypatch.setattr(physical, "find_instance", type("Instance", (), {"devices": []}))
     return "the Vulkan loader finds no device"
@@ -315,7 +319,7 @@ def test_programs_without_dots_do_not_ask(fresh: Any, monkeypatch: pytest.Monkey
 def limits(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The device's own, which a test may change."""
     found = physical.choose("")
-    copy = type(found.limits).from_buffer_copy(found.limits)
+    copy: Any = Limits.from_buffer_copy(found.limits)
     monkeypatch.setattr(found, "limits", copy)
     return copy
 
