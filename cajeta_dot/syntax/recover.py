@@ -58,6 +58,7 @@ class Recovery:
         self.quiet_until = -1  # problems up to this offset follow from one that was reported
         self.calm = 0  # so do those before so many more tokens were taken
         self.reserved: set[str] = set()  # words that this text uses as names
+        self.refused = -1  # where something begins that is no statement or member of the wider language either
         self.invented: list[str] = []  # marks that are not in the text; the first has the offset -1
         self.read()
 
@@ -243,14 +244,13 @@ class Recovery:
 
     def is_in_body(self) -> bool:
         """Would `skip` go back to a list of statements, and not to one of members?"""
-        return self._find_entry()[0]
+        return self.find_entry()[0]
 
-    def is_in_kernel_head(self) -> bool:
-        """Would `skip` drop a member that is marked as a kernel or a helper of kernels?"""
-        in_body, begun = self._find_entry()
-        return not in_body and _MARKED.search(self.text, begun, self.start) is not None
+    def hides_kernel(self, in_body: bool, begun: int, end: int | None) -> bool:
+        """Would `skip` drop a member that is, or holds, a kernel or a helper of kernels?"""
+        return not in_body and _MARKED.search(self.text, begun, self.start if end is None else end) is not None
 
-    def _find_entry(self) -> tuple[bool, int]:
+    def find_entry(self) -> tuple[bool, int]:
         """Is it a statement that would be skipped, and where does it, or the member, begin?"""
         kept = self.row, self.stack.copy(), self.values.copy(), self.value_starts.copy()
         begun = self.start
@@ -262,8 +262,8 @@ class Recovery:
 
     # ---- giving a statement up
 
-    def skip(self, foreign: tuple[str, int, int] | None = None) -> bool:
-        """Drop what was begun, back to a list of statements or members; then tokens, up to where such a list goes on.
+    def skip(self, foreign: tuple[str, int, int] | None = None, end: int | None = None) -> bool:
+        """Drop what was begun, back to a list of statements or members; then tokens, up to `end` or where such a list goes on.
 
         In its place stands a `Bad`, or a `Foreign` node of what `foreign` says. False if there is no such list.
         """
@@ -279,7 +279,11 @@ class Recovery:
                 parentheses += {"(": 1, ")": -1}.get(self.text[value : value + 1], 0)
         braces: list[int] = []
         stop = False
-        while self.kind != machine.end:
+        while self.kind != machine.end and (end is None or self.start < end):
+            if end is not None:
+                self.last_end = self.end
+                self.read()
+                continue
             if stop and self.kind != semicolon and self.accepts(machine.error, self.kind):
                 break
             stop = False

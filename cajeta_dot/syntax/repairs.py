@@ -21,6 +21,7 @@ from ..diagnostics.rules import (
 from .expected import say_expected
 from .foreign import find_foreign
 from .lookalikes import find_meaning, find_partner
+from .wider import find_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,8 +100,21 @@ def close_text(state: Recovery) -> bool:
 
 def skip_foreign(state: Recovery) -> bool:
     """A construct outside the dialect is no mistake, except where it hides a kernel."""
+    if state.kind == state.machine.bad or state.found() in state.reserved:
+        return False
     foreign = find_foreign(state)
-    return foreign is not None and not state.is_in_kernel_head() and state.skip(foreign)
+    in_body, begun = state.find_entry()
+    if begun == state.refused and not foreign:
+        return False
+    rule = "member" if not in_body else "item" if begun < state.start else "statement"
+    end = find_end(state.machine, state.text, begun, rule)
+    if end is not None and end <= state.start:
+        end = None
+    if (foreign is None and end is None) or state.hides_kernel(in_body, begun, end):
+        state.refused = begun
+        return False
+    foreign = foreign or (f"`{state.found()}` in this place", state.start, state.end)
+    return state.skip(foreign, end)
 
 
 def read_previous_as_name(state: Recovery) -> bool:

@@ -16,7 +16,7 @@ TYPE_ARGUMENTS = (
     *("<int8,16>", "<16>", "<N>", "< float32 , 4 * K >", "<Vector<int8,4>>", "<int32[]>", "<uint8,N+1,1>", "<A.B>"),
     *("<Key, int8>", "<Key,Vector<int8,4>>"),
 )
-WORDS = {"SHARED": "shared", "MUT": "mut", "NON_SEALED": "non-sealed", "CLOSE_TIGHT": ">\0", "OPEN": "<"}
+WORDS = {"SHARED": "shared", "MUT": "mut", "NON_SEALED": "non-sealed", "CLOSE_TIGHT": ">\0", "OPEN": "<", "MARKS_PACKAGE": "@"}
 SPACES = (" ", " ", " ", "\n", "  ", "\t", "\r\n", " /* c */ ", " /* a /* nested */ b\n */ ", " // to the end >> <int8\n")
 
 
