@@ -14,6 +14,7 @@ from .assign import unmasked_shift
 from .dots import DOT_NAMES
 from .operand import Operand, poison
 from .reach import refuse_skipped
+from .resolve import FOREIGN
 from .rows import Call, Row
 
 TYPE_CHECKING = False
@@ -31,7 +32,10 @@ def check_call(m: MethodChecker, node: tree.Call) -> Operand:
     match node.callee:
         case tree.Name(text=text) if node.type_arguments and text == "Vector":
             return _construct(m, node, node.type_arguments, node.arguments)
-        case tree.Name() if node.start < node.callee.start:  # `(Name) (x)`
+        case tree.Name(text=text) if node.start < node.callee.start:  # `(Name) (x)`
+            if text in FOREIGN:
+                m.resolver.resolve(tree.NamedType(node.callee.start, node.callee.end, node.callee))
+                return poison(node)
             operand = m.outside(node, "a cast to a class")
             expressions.search_names(m, node.arguments)
             return operand

@@ -21,7 +21,8 @@ class Operand:
     * `type` is POISON or VOID: a mistake already reported, or a call without a result.
 
     `is_long` marks an integer literal with an `L`. `mixed` marks an integer that is unsigned only because an unsigned
-    operand no wider than the signed one was mixed in; `no_op_mask` is the `&` whose literal kept every bit.
+    operand no wider than the signed one was mixed in, or in a way that was warned of; `no_op_mask` is the `&` whose literal
+    kept every bit.
     """
 
     # Rarely anything else, so most operands do without their own.

@@ -138,7 +138,7 @@ class Operation:
             value, amount = self.converter.as_kind(value, UNSIGNED), self.converter.as_kind(amount, UNSIGNED)
         shifted = self.emitter.binary(OPCODES[self.operator], value, amount)
         result = self._result(self.converter.as_kind(shifted, SIGNED) if logical else shifted)
-        result.mixed = left.mixed and self.operator == "<<"
+        result.mixed = left.mixed and self.operator != ">>>"  # what `>>` makes of the reading has been said
         return result
 
     def _shift_element(self) -> Scalar:
@@ -177,22 +177,21 @@ class Operation:
         if joined is None:
             return poison(self.node)
         a, b, mixed = joined
+        divided = False  # and warned of
         element = element_of(a.type)
         if self.operator in BITWISE and element.is_float:
             return self._mismatch()
         if self.operator in ("/", "%") and element.is_integer:
             if b.op == "const" and 0 in lanes_of_constant(b.attr):
                 return self._refuse_zero()
-            if not self._is_known(element):
-                self._warn_division()
+            divided = not self._is_known(element) and self._warn_division()
         if element == FLOAT16:  # computed in float32 and rounded back
             a, b = self.emitter.convert(a, FLOAT32), self.emitter.convert(b, FLOAT32)
         if self.operator in COMPARISONS:
             return self._compare(a, b)
         value = self.emitter.binary(OPCODES[self.operator], a, b)
         result = self._result(self.emitter.convert(value, FLOAT16) if element == FLOAT16 else value)
-        if self.operator not in ("/", "%"):
-            result.mixed = mixed
+        result.mixed = mixed if self.operator not in ("/", "%") else divided
         if self.operator == "&":
             result.no_op_mask = self._find_no_op_mask(element)
         return result
@@ -220,11 +219,14 @@ class Operation:
             return left, right
         return (left, left) if isinstance(self.left.type, Vector) else (right, right)
 
-    def _warn_division(self) -> None:
+    def _warn_division(self) -> bool:
+        """Was there something to say?"""
         left, right = self._elements()
         bare = self.left.is_bare or self.right.is_bare
-        if self.left.mixed or self.right.mixed or (not bare and left.kind != right.kind):
+        differ = self.left.mixed or self.right.mixed or (not bare and left.kind != right.kind)
+        if differ:
             self._warn_mixed(self.left, self.right)
+        return differ
 
     def _is_known(self, common: Scalar) -> bool:
         """Is one operand a constant that the common signed type holds, so that no reading of it can differ?"""

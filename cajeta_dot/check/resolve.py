@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cajeta_dot.diagnostics import Reporter
 
 # What other languages call our types.
-_FOREIGN = {
+FOREIGN = {
     "byte": "int8",
     "short": "int16",
     "int": "int32",
@@ -77,7 +77,7 @@ class Resolver:
         match node:
             case tree.PrimitiveType(name="char"):  # in a kernel it is a mistake for a type of ours
                 return "type `char`" if self.is_host else None
-            case tree.PrimitiveType(name=name) if name != "void" and name not in SCALARS:
+            case tree.PrimitiveType(name="int128" | "uint128" | "float128" as name):
                 return f"type `{name}`"
             case tree.NamedType(name=tree.Name(text=name)) if name in upstream.TYPES:
                 return f"type `{name}`"
@@ -102,7 +102,7 @@ class Resolver:
             return True
         if name in self.others or name in upstream.TYPES:
             return False
-        return name in _FOREIGN or name[:1].islower() or nearest(name, _GENERIC) is not None
+        return name in FOREIGN or name[:1].islower() or nearest(name, _GENERIC) is not None
 
     def lane_count(self, node: tree.Node) -> int | None:
         """A constant in 1..256; None after a report."""
@@ -172,7 +172,7 @@ class Resolver:
         if name in self.said:
             return POISON
         self.said.add(name)
-        near = _FOREIGN.get(name) or nearest(name, (*SCALARS, *_GENERIC))
+        near = FOREIGN.get(name) or nearest(name, (*SCALARS, *_GENERIC))
         where = node.name if isinstance(node, tree.GenericType) else node
         helps = [Help(f"did you mean `{near}`?", (Edit(where.start, where.end, near),), "machine")] if near else []
         self.reporter.report(r.UNKNOWN_TYPE, f"no type `{name}`", _at(where), helps=helps)

@@ -36,6 +36,7 @@ CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _TOKEN_OF_TEXT = r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?"""  # where the end is missing, up to that of the line
 _BRACKET = re.compile(_TOKEN_OF_TEXT + r"|[()\[\]{};]")
 _EXTRA_CLOSERS = re.compile(r"[)\]](?:\s*[)\]])*")
+_TYPE_ELSEWHERE = re.compile(r"\(\s*([iufs]\d+|u?int\w*|float\w*|u?long|u?short|u?byte|double|bool|half)\s*\)")
 _STATEMENT_AHEAD = re.compile(
     r"""[^;{}\n"']*?(?:(?<![=!<>])=(?!=)|\+\+|--)   # an assignment
       | [\w$.<>, ]*\([^;{}\n]*\)\s*;                # a call""",
@@ -151,6 +152,38 @@ def read_word_as_name(state: Recovery) -> bool:
     state.read_as(machine.number["NAME"], word)
     if not declared:
         state.quiet_until = state.find_next(state.end)
+    return True
+
+
+def read_name_as_type(state: Recovery) -> bool:
+    """A cast to a type of another language, `(i32) x`: the checker knows what it is called here."""
+    machine = state.machine
+    if state.text[state.last_end - 1 : state.last_end] != ")" or not state.accepts(machine.by_text["*"], state.kind):
+        return False
+    opened = state.text.rfind("(", 0, state.last_end)
+    name = _TYPE_ELSEWHERE.fullmatch(state.text, opened, state.last_end)
+    if name is None or state.values[-1:] != [state.last_end - 1] or state.is_on_new_line():
+        return False
+    end = state.last_end
+    closing, _ = state.unshift()
+    state.unshift()
+    state.last_end = name.end(1)
+    state.feed(machine.by_text["int32"], name[1], name.start(1))
+    state.feed(machine.by_text[")"], closing, closing)
+    state.last_end = end
+    return True
+
+
+def drop_hash(state: Recovery) -> bool:
+    """`#Kernel` for `@Kernel`: in front of a member nothing can be moved."""
+    machine, mark = state.machine, state.values[-2:-1]
+    fits = state.kind in (*machine.first["word"], machine.by_text["@"])
+    if not fits or not mark or type(mark[0]) is not int or state.text[mark[0]] != "#":
+        return False
+    at = mark[0]
+    state.report(SYNTAX, at, at + 1, "#", expected=("a member",))
+    state.unshift()
+    state.unshift()
     return True
 
 
@@ -333,6 +366,8 @@ REPAIRS: tuple[Callable[[Recovery], bool], ...] = (
     close_text,
     read_previous_as_name,
     read_word_as_name,
+    read_name_as_type,
+    drop_hash,
     insert_missing,
     drop_closer,
     close_block,

@@ -91,6 +91,8 @@ IN_BODY: list[tuple[str, list[tuple[str, str]]]] = [
     ("x = a ? b; y = 1;", [("E0109", "x = a ? b[]; y = 1;")]),
 ]
 IN_CLASS: list[tuple[str, list[tuple[str, str]]]] = [
+    ("#Kernel static void f() { x = 1; }", [("E0109", "[#]Kernel static void f() { x = 1; }")]),
+    ("#Kernel @Wave(width: 32)\n public void f() { }", [("E0109", "[#]Kernel @Wave(width: 32)")]),
     ("static final int32 N = 64\n @Kernel", [("E0104", "static final int32 N = 64[]")]),
     ("static int32 f(int32 a int32 b) { x = ; }", [("E0109", "f(int32 a[] int32 b)"), ("E0109", "{ x =[] ; }")]),
     ("int32 f(int32 a { return a; }", [("E0105", "int32 f[(]int32 a { return a; }")]),
