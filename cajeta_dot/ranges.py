@@ -1,183 +1,293 @@
-"""Between which integers the lanes of a value lie. What is not understood is taken to be anything its type holds.
+"""Between which integers the values of a function lie: its statements are followed as if they ran, on bounds for numbers.
 
-The bounds choose instructions: bytes proven 0..127 may be read with either signedness. They are sound for every run:
-operations that could leave their type give the whole type, and a variable is bounded by all that is ever stored in it.
+The bounds choose instructions: bytes proven 0..127 may be read with either signedness. They are sound for every run. What is
+known of a local depends on the place: a branch knows its condition, and where paths meet, what holds on all of them is left.
+A loop is followed until another turn adds nothing; so that this comes soon, what keeps growing is moved on to a constant of
+the function, and then to all that its type holds. How one operation moves bounds is in `bounds.py`.
 """
 
 from __future__ import annotations
 
-from cajeta_dot.ir import Value, lanes_of_constant, walk
-from cajeta_dot.types import Scalar, Vector, element_of
+from bisect import bisect_left, bisect_right
+
+from cajeta_dot.bounds import NOTHING, bound, is_integer, join, whole
+from cajeta_dot.ir import Break, Builder, Continue, If, Loop, Return, Slot, Value, walk
+from cajeta_dot.types import BOOLEAN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from cajeta_dot.ir import Function, Slot
+    from cajeta_dot.bounds import Bounds
+    from cajeta_dot.ir import Block, Function, Item
 
-    Bounds = tuple[int, int]
+    # What is known of locals, and of values more than where they were made. What is missing can be anything its type
+    # holds. None is the state of a place that no run reaches.
+    State = dict[Slot | Value, Bounds] | None
 
-MAX_DEPTH = 100  # operations followed backwards from a value; beyond that its type must do
+MAX_DEPTH = 60  # statements inside one another that are followed; what is deeper may store anything
+MAX_LOOPS = 3  # loops inside one another that are followed turn by turn; what is deeper starts from anything
+# Turns until bounds that still grow are moved on to constants, until they are given up, and until all are that can change.
+TURNS_JOINED, TURNS_MOVED, TURNS = 1, 4, 8
+MAX_TURNS = 3000  # of all loops of a function, before those not yet followed start from anything
 
 
 class Ranges:
-    """The bounds of the integer values of one function, found when asked for."""
+    """The bounds of the integer values of one function, found when the first is asked for."""
 
     def __init__(self, function: Function):
-        self.known: dict[Value, Bounds] = {}
-        self.stored: dict[Slot, list[Value]] = {}
-        for item in walk(function.body):
-            if isinstance(item, Value) and item.op == "set":
-                self.stored.setdefault(item.attr, []).append(item.args[0])
-        self.open: set[Slot] = set()
-        self.depth = 0
+        self._function = function
+        self._known: dict[Value, Bounds] | None = None
 
     def of(self, value: Value) -> Bounds:
         """The least and the greatest that any lane can be. Only for integers."""
-        if value in self.known:
-            return self.known[value]
-        element = element_of(value.type)
-        whole = (element.low, element.high)
-        if self.depth >= MAX_DEPTH:
-            return whole
-        self.depth += 1
-        rule = _RULES.get(value.op)
-        bounds = rule(self, value) if rule else None
-        self.depth -= 1
-        if bounds is None or bounds[0] < whole[0] or bounds[1] > whole[1]:
-            bounds = whole
-        self.known[value] = bounds  # found while a variable was open it may be too wide, never wrong
-        return bounds
+        if self._known is None:
+            self._known = _Walk(self._function).known
+        return self._known.get(value) or whole(value.type)
 
     def unsigned_byte_limit(self, value: Value) -> int:
         """The greatest that a byte lane can be, read as unsigned."""
         low, high = self.of(value)
         return high if low >= 0 else 255
 
-    def of_slot(self, slot: Slot) -> Bounds | None:
-        """Everything ever stored in a variable. One that depends on itself is not followed."""
-        if slot in self.open:
+
+class _Walk:
+    """One walk over a function. `leaving` and `proceeding` are the states in which each loop around is left by `break` and
+    continued, innermost last; `fresh` are the reads of locals that nothing was stored in since."""
+
+    def __init__(self, function: Function):
+        self.known: dict[Value, Bounds] = {}
+        self.state: State = {}
+        self.fresh: set[Value] = set()
+        self.depth = self.turns = 0
+        self.leaving: list[list[State]] = []
+        self.proceeding: list[list[State]] = []
+        self.expansions: dict[Value, Block] = {}
+        self.inside: dict[Loop | If, frozenset[Slot | Value]] = {}
+        items = list(walk(function.body))
+        constants = {item.attr for item in items if isinstance(item, Value) and item.op == "const" and is_integer(item.type)}
+        self.steps = sorted({near for c in constants if isinstance(c, int) for near in (c - 1, c, c + 1)})
+        self.block(function.body)
+
+    # ---- statements
+
+    def block(self, block: Block) -> None:
+        for item in block:
+            if self.state is None:
+                return
+            if isinstance(item, Value):
+                self.value(item)
+            elif isinstance(item, (If, Loop)):
+                self.depth += 1
+                if self.depth > MAX_DEPTH:
+                    self.skip(item)
+                elif isinstance(item, If):
+                    self.branch(item)
+                else:
+                    self.loop(item)
+                self.depth -= 1
+                self.fresh.clear()
+            else:
+                self.jump(item)
+
+    def jump(self, item: Item) -> None:
+        if isinstance(item, Break):
+            self.leaving[-1].append(self.state)
+        elif isinstance(item, Continue):
+            self.proceeding[-1].append(self.state)
+        if isinstance(item, (Break, Continue, Return)):
+            self.state = None
+
+    def branch(self, item: If) -> None:
+        before, fresh = self.state, set(self.fresh)
+        ends: list[State] = []
+        for inside, holds in ((item.then, True), (item.otherwise, False)):
+            self.state, self.fresh = dict(before or {}), set(fresh)
+            self.assume(item.condition, holds)
+            self.block(inside)
+            ends.append(self.state)
+        self.state = _meet(ends)
+
+    def loop(self, item: Loop) -> None:
+        """Turn after turn, each from a state around all before it, until the next is inside; then once more from what every
+        turn does begin with, which may be less."""
+        entry, turn = self.state, 0
+        head = _meet([entry]) or {}
+        changing = self.changed_in(item)
+        if len(self.leaving) >= MAX_LOOPS or self.turns > MAX_TURNS:
+            head = _without(head, changing)
+        while not _is_inside(back := self.turn(item, head), head):
+            turn += 1
+            head = self.widen(head, back or {}, turn) if turn < TURNS else _without(head, changing)
+        if turn:
+            self.turn(item, _meet([entry, back]) or {})
+
+    def turn(self, item: Loop, head: dict[Slot | Value, Bounds]) -> State:
+        """Leaves the state behind the loop, and returns the one in which it begins again."""
+        self.turns += 1
+        self.state = dict(head)
+        self.fresh.clear()
+        self.block(item.test)
+        exits = [self.fork(item.condition)]
+        self.leaving.append([])
+        self.proceeding.append([])
+        self.block(item.body)
+        self.state = _meet([self.state, *self.proceeding.pop()])
+        self.fresh.clear()
+        exits += self.leaving.pop()
+        self.block(item.update)
+        if item.again is not None:
+            exits.append(self.fork(item.again))
+        back, self.state = self.state, _meet(exits)
+        return back
+
+    def fork(self, condition: Value | None) -> State:
+        """Goes on where the condition holds; returns the state where it doesn't. A missing one holds."""
+        if condition is None or self.state is None:
             return None
-        self.open.add(slot)
-        bounds = [self.of(value) for value in self.stored.get(slot, ())]
-        self.open.discard(slot)
-        return _union(*bounds) if bounds else None
+        here = self.state
+        self.state = dict(here)
+        self.assume(condition, False)
+        otherwise, self.state = self.state, here
+        self.assume(condition, True)
+        return otherwise
+
+    def skip(self, item: If | Loop) -> None:
+        """Whatever it does: it may store anything, and jump."""
+        self.state = _without(self.state or {}, self.changed_in(item))
+        if self.leaving:
+            self.leaving[-1].append(dict(self.state))
+            self.proceeding[-1].append(dict(self.state))
+
+    def changed_in(self, item: Loop | If) -> frozenset[Slot | Value]:
+        """What is stored in, or made anew, inside a statement."""
+        if item not in self.inside:
+            values = [inner for inner in walk([item]) if isinstance(inner, Value)]
+            self.inside[item] = frozenset(value.attr if value.op == "set" else value for value in values)
+        return self.inside[item]
+
+    def widen(
+        self, head: dict[Slot | Value, Bounds], back: dict[Slot | Value, Bounds], turn: int
+    ) -> dict[Slot | Value, Bounds]:
+        """A state around both; after the first turn one that is not near."""
+        wider: dict[Slot | Value, Bounds] = {}
+        for key in (key for key in head if key in back):
+            old, wider[key] = head[key], join(head[key], back[key])
+            if turn > TURNS_JOINED:
+                (low, high), (least, most) = wider[key], whole(key.type)
+                if turn <= TURNS_MOVED:
+                    least = max((least, *self.steps[: bisect_right(self.steps, low)][-1:]))
+                    most = min((most, *self.steps[bisect_left(self.steps, high) :][:1]))
+                wider[key] = least if low < old[0] else low, most if high > old[1] else high
+        return wider
+
+    # ---- values
+
+    def value(self, value: Value) -> None:
+        assert self.state is not None
+        if value.op == "set":
+            self.store(value.attr, value.args[0])
+            return
+        self.state.pop(value, None)  # it was known of the turn before
+        if not is_integer(value.type):
+            return
+        if value.op == "get":
+            self.fresh.add(value)
+            self.known[value] = self.state.get(value.attr) or whole(value.type)
+        elif value.op == "method":
+            self.known[value] = self.expand(value)
+        else:
+            self.known[value] = bound(value, [self.of(arg) for arg in value.args])
+
+    def of(self, value: Value) -> Bounds:
+        assert self.state is not None
+        if not is_integer(value.type):
+            return NOTHING
+        return self.state.get(value) or self.known.get(value) or whole(value.type)
+
+    def store(self, slot: Slot, content: Value) -> None:
+        assert self.state is not None
+        self.fresh = {read for read in self.fresh if read.attr is not slot}
+        if is_integer(slot.type):
+            self.state[slot] = self.of(content)
+
+    def expand(self, value: Value) -> Bounds:
+        """A method is what its row makes of it."""
+        if value not in self.expansions:
+            self.expansions[value] = []
+            value.attr.expand(Builder(self.expansions[value]), *value.args)
+        made = value
+        for made in self.expansions[value]:
+            assert isinstance(made, Value)
+            self.value(made)
+        return self.of(made) if made is not value else whole(value.type)
+
+    # ---- conditions
+
+    def assume(self, condition: Value, holds: bool) -> None:
+        """From here on a condition is known. Only comparisons of scalars, and what is made of them, tell something."""
+        work = [(condition, holds)]
+        while work and self.state is not None:
+            known, holds = work.pop()
+            if known.op == "not":
+                work.append((known.args[0], not holds))
+            elif known.op == ("and" if holds else "or") and known.type == BOOLEAN:
+                work += [(arg, holds) for arg in known.args]
+            elif known.op in _MIRRORED and known.type == BOOLEAN and is_integer(known.args[0].type):
+                a, b = known.args
+                op = known.op if holds else _OPPOSITE[known.op]
+                first, second = self.of(a), self.of(b)
+                self.narrow(a, _ALLOWED[op](*first, *second))
+                self.narrow(b, _ALLOWED[_MIRRORED[op]](*second, *first))
+
+    def narrow(self, value: Value, bounds: Bounds) -> None:
+        """A value is known to lie within; so is the local it was read from, and the same number in another type."""
+        if self.state is None:
+            return
+        low, high = bounds
+        if low > high:
+            self.state = None  # nobody comes here
+            return
+        self.state[value] = bounds
+        if value.op == "get" and value in self.fresh:
+            self.state[value.attr] = bounds
+        elif value.op in ("convert", "reinterpret") and is_integer(value.args[0].type):
+            source = value.args[0]
+            least, most = whole(value.type)
+            old = self.of(source)
+            if least <= old[0] and old[1] <= most:
+                self.narrow(source, (max(low, old[0]), min(high, old[1])))
 
 
-def _is_integer(value: Value) -> bool:
-    return isinstance(value.type, (Scalar, Vector)) and element_of(value.type).is_integer
-
-
-def _union(*bounds: Bounds) -> Bounds:
-    return min(low for low, _ in bounds), max(high for _, high in bounds)
-
-
-def _constant(_: Ranges, value: Value) -> Bounds:
-    lanes = lanes_of_constant(value.attr)
-    return min(lanes), max(lanes)
-
-
-def _and(ranges: Ranges, value: Value) -> Bounds | None:
-    """Not more than the least operand that can't be negative."""
-    limits = [high for low, high in map(ranges.of, value.args) if low >= 0]
-    return (0, min(limits)) if limits else None
-
-
-def _or_xor(ranges: Ranges, value: Value) -> Bounds | None:
-    bounds = [ranges.of(a) for a in value.args]
-    if any(low < 0 for low, _ in bounds):
-        return None
-    return 0, (1 << max(high for _, high in bounds).bit_length()) - 1
-
-
-def _corners(function: Callable[[int, int], int]) -> Callable[[Ranges, Value], Bounds]:
-    """Operations whose extremes lie at extremes of the operands."""
-
-    def rule(ranges: Ranges, value: Value) -> Bounds:
-        a, b = (ranges.of(operand) for operand in value.args)
-        corners = [function(x, y) for x in a for y in b]
-        return min(corners), max(corners)
-
-    return rule
-
-
-def _shift(function: Callable[[int, int], int]) -> Callable[[Ranges, Value], Bounds]:
-    """Every count is in 0..width-1, whatever else its bounds would allow."""
-
-    def rule(ranges: Ranges, value: Value) -> Bounds:
-        numbers, (least, most) = ranges.of(value.args[0]), ranges.of(value.args[1])
-        width = element_of(value.type).bits
-        corners = [function(x, count) for x in numbers for count in (max(least, 0), min(most, width - 1))]
-        return min(corners), max(corners)
-
-    return rule
-
-
-def _remainder(ranges: Ranges, value: Value) -> Bounds | None:
-    (low, high), (least, most) = (ranges.of(operand) for operand in value.args)
-    if least <= 0:
-        return None
-    return (0 if low >= 0 else -(most - 1)), min(max(high, 0), most - 1)
-
-
-def _convert(ranges: Ranges, value: Value) -> Bounds | None:
-    """The number itself where the new type holds it; all of the type where it may be cut down."""
-    return ranges.of(value.args[0]) if _is_integer(value.args[0]) else None
-
-
-def _reinterpret(ranges: Ranges, value: Value) -> Bounds | None:
-    source = value.args[0]
-    same_lanes = _is_integer(source) and element_of(source.type).bits == element_of(value.type).bits
-    return ranges.of(source) if same_lanes else None
-
-
-def _all_of(ranges: Ranges, value: Value) -> Bounds:
-    return _union(*(ranges.of(a) for a in value.args))
-
-
-def _first(ranges: Ranges, value: Value) -> Bounds:
-    return ranges.of(value.args[0])
-
-
-def _select(ranges: Ranges, value: Value) -> Bounds:
-    return _union(ranges.of(value.args[1]), ranges.of(value.args[2]))
-
-
-def _insert(ranges: Ranges, value: Value) -> Bounds:
-    return _union(ranges.of(value.args[0]), ranges.of(value.args[-1]))
-
-
-def _get(ranges: Ranges, value: Value) -> Bounds | None:
-    return ranges.of_slot(value.attr)
-
-
-def _length(_: Ranges, value: Value) -> Bounds:
-    return 0, element_of(value.type).high
-
-
-_RULES: dict[str, Callable[[Ranges, Value], Bounds | None]] = {
-    "const": _constant,
-    "and": _and,
-    "or": _or_xor,
-    "xor": _or_xor,
-    "add": _corners(int.__add__),
-    "sub": _corners(int.__sub__),
-    "mul": _corners(int.__mul__),
-    "min": _corners(min),
-    "max": _corners(max),
-    "shl": _shift(int.__lshift__),
-    "shr": _shift(int.__rshift__),
-    "rem": _remainder,
-    "convert": _convert,
-    "reinterpret": _reinterpret,
-    "select": _select,
-    "splat": _all_of,
-    "build": _all_of,
-    "shuffle": _all_of,
-    "extract": _first,
-    "extract_at": _first,
-    "insert": _insert,
-    "insert_at": _insert,
-    "get": _get,
-    "length": _length,
+# What is left of an operand in low..high if its comparison with one in least..most is true.
+_ALLOWED: dict[str, Callable[[int, int, int, int], Bounds]] = {
+    "lt": lambda low, high, _, most: (low, min(high, most - 1)),
+    "le": lambda low, high, _, most: (low, min(high, most)),
+    "gt": lambda low, high, least, _: (max(low, least + 1), high),
+    "ge": lambda low, high, least, _: (max(low, least), high),
+    "eq": lambda low, high, least, most: (max(low, least), min(high, most)),
+    "ne": lambda low, high, least, most: (low + (low == least == most), high - (high == least == most)),
 }
+_OPPOSITE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def _meet(states: Iterable[State]) -> State:
+    """What is known of locals and parameters where paths meet. Other values have mostly done their work there."""
+    reached = [state for state in states if state is not None]
+    if not reached:
+        return None
+    first, *others = reached
+    lasting = [key for key in first if isinstance(key, Slot) or key.op == "param"]
+    return {key: join(first[key], *(o[key] for o in others)) for key in lasting if all(key in other for other in others)}
+
+
+def _is_inside(inner: State, outer: dict[Slot | Value, Bounds]) -> bool:
+    """Does every run in the first state also lie in the second?"""
+    if inner is None:
+        return True
+    return all(key in inner and join(bounds, inner[key]) == bounds for key, bounds in outer.items())
+
+
+def _without(state: dict[Slot | Value, Bounds], changed: frozenset[Slot | Value]) -> dict[Slot | Value, Bounds]:
+    return {key: bounds for key, bounds in state.items() if key not in changed}

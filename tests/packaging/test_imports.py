@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 LAYERS = (
     ("cajeta_dot.record", "cajeta_dot.collector", "cajeta_dot.version"),
     ("cajeta_dot.source",),
-    ("cajeta_dot.types", "cajeta_dot.ir", "cajeta_dot.ranges", "cajeta_dot.diagnostics", "cajeta_dot.run.errors"),
+    (
+        "cajeta_dot.types",
+        "cajeta_dot.ir",
+        "cajeta_dot.bounds",
+        "cajeta_dot.ranges",
+        "cajeta_dot.diagnostics",
+        "cajeta_dot.run.errors",
+    ),
     ("cajeta_dot.grammar",),
     ("cajeta_dot.syntax",),
     ("cajeta_dot.check",),

@@ -124,8 +124,23 @@ def result_bounds(function: Function) -> tuple[int, int]:
         ("(n & 255) % 10", (0, 9)),
         ("(n & 7) % 10", (0, 7)),
         ("n > 3 ? 5 : -7", (-7, 5)),
-        ("Math.min(n, 5)", (-2147483648, 2147483647)),  # methods are not looked into
-        ("(s.vload<4>(0) & 15).asUnsigned()[2]", (0, 255)),
+        ("Math.min(n, 5)", (-2147483648, 5)),
+        ("(s.vload<4>(0) & 15).asUnsigned()[2]", (0, 15)),
+        ("(b & 15) | -16", (-16, -1)),
+        ("b | 64", (-128, 127)),
+        ("~(c & 15)", (240, 255)),
+        ("-(b & 15)", (-15, 0)),
+        ("Math.abs(n % 10)", (0, 9)),
+        ("(c & 15) / 3", (0, 5)),
+        ("n / 1000", (-2147483, 2147483)),
+        ("(uint8) ((c & 15) + 250) & 255", (0, 255)),
+        ("(uint8) ((n & 3) + 256)", (0, 3)),  # the low bits of a number beyond the type
+        ("(u.vload<4>(0) & 3).dot(u.vload<4>(0) & 7)", (0, 84)),
+        ("(u.vload<16>(0) & 3).dotSum(s.vload<16>(0), n & 15)", (-6144, 6111)),
+        ("(s.vload<16>(0) & 1).sum()", (0, 16)),
+        ("Vector<int8,16>(7, 3, 9, 1, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2).tableLookup(s.vload<16>(0))[3]", (0, 9)),
+        ("u.vload<8>(0).lut4(Vector<int8,16>(7, 3, 9, 1, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2, 4, 2))[3]", (1, 9)),
+        ("(s.vload<4>(0) > 3).select(Vector<int8,4>(5), Vector<int8,4>(-7))[1]", (-7, 5)),
         ("(s.vload<4>(0) & 15)[n]", (0, 15)),
         ("Vector<int8,4>(1, -3, 7, 2)[n]", (-3, 7)),
         ("s[0]", (-128, 127)),
@@ -151,34 +166,81 @@ def test_what_is_understood(expression: str, bounds: tuple[int, int]) -> None:
         ("(s.vload<4>(0) & 15).widenHi()[1]", (0, 15)),
         ("(s.vload<4>(0) & 15).clamp(-3, 5)[1]", (0, 5)),
         ("(w.vload<4>(0) & 15).bitcastF32().bitcastI32()[1]", (-2147483648, 2147483647)),
+        ("Vector<int8,16>(7, 3, 9, 1, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2).tableLookup(s.vload<16>(0))[3]", (0, 9)),
     ],
 )
-def test_methods_are_understood_once_they_are_expanded(expression: str, bounds: tuple[int, int]) -> None:
+@pytest.mark.parametrize("expanded", [False, True])
+def test_methods_are_understood_expanded_or_not(expression: str, bounds: tuple[int, int], expanded: bool) -> None:
     program = compile_text(
         f"static Vector<int32,1> f(int8[] s, int32[] w, int32 n) {{ return Vector<int32,1>({expression}); }}"
     )
     simplify(program)
-    assert result_bounds(expand(program).names["f"]) == bounds
+    assert result_bounds((expand(program) if expanded else program).names["f"]) == bounds
 
 
-def test_a_variable_is_bounded_by_all_that_is_stored_in_it() -> None:
-    text = (
-        "static Vector<int32,1> f(int32 n) { int32 x = 3; while (n > 0) { x = n & 7; n = n - 1; } return Vector<int32,1>(x); }"
-    )
-    assert result_bounds(compile_text(text).names["f"]) == (0, 7)
+INT32 = (-(2**31), 2**31 - 1)
+FLOWS = [  # statements over `int32 n`, then the bounds of `x` behind them
+    # branches
+    ("int32 x = 3; if (n > 0) x = n & 7;", (0, 7)),
+    ("int32 x; if (n > 0) { x = 1; } else { x = 5; }", (1, 5)),
+    ("int32 x = n; if (n < 0) { x = 0; }", INT32),  # the condition is on n
+    ("int32 x = n; if (x < 0) { x = 0; }", (0, 2**31 - 1)),
+    ("int32 x = n; if (x <= 0) { x = 1; } if (x >= 100) { x = 99; }", (1, 99)),
+    ("int32 x = n; if (0 > x) { x = 0; } else if (x > 15) { x = 15; }", (0, 15)),
+    ("int32 x = n; if (x != 7) { x = 8; }", (7, 8)),
+    ("int32 x = n; if (x == 7) { x = 8; } else { x = 4; }", (4, 8)),
+    ("int32 x = n & 15; if (x != 0) { x = x - 1; }", (0, 14)),
+    ("int32 x = n & 15; if (!(x > 3)) { x = 9; }", (4, 15)),
+    ("uint8 x = (uint8) n; if (x > 100) { x = 100; }", (0, 100)),
+    ("int8 y = (int8) n; if (y < 0) { y = 0; } int32 x = y;", (0, 127)),
+    ("int32 x = n & 3; if (x > 9) { x = 100; }", (0, 3)),  # nobody comes there
+    ("int32 x = 1; if (n > 3) { x = 2; return Vector<int32,1>(x & 1); }", (1, 1)),
+    # loops
+    ("int32 x = 3; while (n > 0) { x = n & 7; n = n - 1; }", (0, 7)),
+    ("int32 x = 0; while (n > 0) { x = x + 1; n = n - 1; }", INT32),
+    ("int32 x = 0; for (int32 i = 0; i < 16; i++) { x = i; }", (0, 15)),
+    ("int32 x = 0; for (int32 i = 0; i <= 16; i++) { x = i; }", (0, 16)),
+    ("int32 x = 0; for (int32 i = 15; i >= 0; i--) { x = i; }", (0, 15)),
+    ("int32 x = 0; for (int32 i = 0; i < 100; i += 8) { x = i; }", (0, 99)),
+    ("int32 x = 0; for (int32 i = 0; i < n; i++) { x = i; }", (0, 2**31 - 2)),
+    ("int32 x = 0; for (int32 i = 0; i < 9; i++) { for (int32 k = i; k < 9; k++) { x = (i + k) & 31; } }", (0, 30)),
+    ("int32 i = 0; while (i < 16) { i = i + 1; } int32 x = i;", (16, 16)),
+    ("int32 i = 0; while (i < 16) { if (n == i) break; i = i + 1; } int32 x = i;", (0, 16)),
+    ("int32 x = 1; while (n > 0) { x = x ^ 1; n = n - 1; }", (0, 1)),
+    ("int32 x = 0; while (n > 0) { n = n - 1; if (n > 5) { x = 9; continue; } x = x & 3; }", (0, 9)),
+    ("int32 x = 0; while (n > 0) { n = n - 1; if (n > 5) { x = 9; break; } x = x & 3; }", (0, 9)),
+    ("int32 x = 0; int32 y = 0; int32 z = 0; while (n > 0) { x = y; y = z; z = n & 3; n = n - 1; }", (0, 3)),
+    ("int32 x = 5; do { x = n & 7; n = n - 1; } while (n > 0);", (0, 7)),
+    ("int32 x = 0; do { x = x + 1; } while (x < 10);", (10, 10)),
+    ("uint8 x = 0; while (n > 0) { x = x + 1; if (x == 10) { x = 0; } n = n - 1; }", (0, 9)),
+    ("uint8 x = 0; while (n > 0) { x = x + 1; if (x == 10) { x = 0; } x = x + 20; n = n - 1; }", (0, 255)),
+]
 
 
-def test_a_variable_that_depends_on_itself_is_anything() -> None:
-    text = (
-        "static Vector<int32,1> f(int32 n) { int32 x = 0; while (n > 0) { x = x + 1; n = n - 1; } return Vector<int32,1>(x); }"
-    )
-    assert result_bounds(compile_text(text).names["f"]) == (-2147483648, 2147483647)
+@pytest.mark.parametrize(("statements", "bounds"), FLOWS)
+def test_locals_are_followed_through_branches_and_loops(statements: str, bounds: tuple[int, int]) -> None:
+    program = compile_text(f"static Vector<int32,1> f(int32 n) {{ {statements} return Vector<int32,1>((int32) x); }}")
+    function = program.names["f"]
+    splats = [item for item in walk(function.body) if isinstance(item, Value) and item.op == "splat"]
+    assert Ranges(function).of(splats[-1]) == bounds
 
 
-def test_long_chains_are_cut_off_not_followed() -> None:
-    chain = " & 15".join(["n"] + [""] * 1000)
-    low, high = bounds_of(chain)
-    assert (low, high) in ((0, 15), (-2147483648, 2147483647))
+def test_deep_nesting_is_cut_off_not_followed() -> None:
+    """What is stored in depths that are not followed counts, and so do the jumps there."""
+    opened = "".join(f"if (n > {k}) {{ " for k in range(90))
+    text = "static Vector<int32,1> f(int32 n) {{ int32 x = 1; while (n > 0) {{ n = n - 1; {} }} return Vector<int32,1>(x); }}"
+    program = compile_text(text.format(f"{opened} x = n; break; {'}' * 90}"))
+    assert result_bounds(program.names["f"]) == INT32
+    loops = "".join(f"for (int32 i{k} = 0; i{k} < 9; i{k}++) {{ " for k in range(70))
+    program = compile_text(text.format(f"{loops} x = (n & 3) + 1; {'}' * 70}"))
+    assert result_bounds(program.names["f"]) == INT32
+    few = "".join(f"for (int32 i{k} = 0; i{k} < 9; i{k}++) {{ " for k in range(20))
+    program = compile_text(text.format(f"{few} x = (n & 3) + 1; {'}' * 20}"))
+    assert result_bounds(program.names["f"]) in ((1, 4), INT32)
+
+
+def test_a_long_chain_is_followed() -> None:
+    assert bounds_of(" & 15".join(["n"] + [""] * 1000)) == (0, 15)
 
 
 def test_bytes_read_as_unsigned() -> None:
