@@ -29,6 +29,7 @@ class Options:
     fallback: expand what the architecture lacks instead of refusing. int_dot: may the spirv target use its dot opcodes.
     narrow_memory: may it use memory of 8 and 16 bits. device: what runs the code if not this processor: one of the target's
     `devices`, alone or with the index or a part of the name of one, such as `vulkan:1`.
+    cpu: the processor that code is for; features: changes to what the target has, as `+avxvnni,-avx512vnni`.
     """
 
     checks: bool = False
@@ -41,6 +42,8 @@ class Options:
     debug_lines: bool = False
     narrow_memory: bool = True
     device: str = ""
+    cpu: str = ""
+    features: str = ""
 
 
 @record
@@ -64,6 +67,7 @@ class TargetInfo:
     """A name that `--target` takes. `kinds` are what it can emit, its default first; `runs` if Python can call its code.
 
     `devices` are the kinds of devices that run it where the option `device` names one; the backend is a `DeviceBackend` then.
+    cpus, architectures, features: the names that `-mcpu`, `--gpu-arch` and `-mattr` take for it; none where it ignores them.
     """
 
     name: str
@@ -73,6 +77,9 @@ class TargetInfo:
     aliases: tuple[str, ...] = ()
     dot: str = ""
     devices: tuple[str, ...] = ()
+    cpus: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
 
 
 @record

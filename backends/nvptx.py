@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Program
 
-NVPTX = TargetInfo("nvptx", "NVIDIA GPUs, from sm_61 with --gpu-arch", ("ptx", "llvm-ir"), dot="dp4a")
 LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 DEFAULT_ARCHITECTURE = FIRST_WITH_DP4A = "sm_61"
 # What LLVM knows, in the order of their making. Letters: a for one chip's own instructions, f for those of a family.
@@ -27,6 +26,9 @@ ARCHITECTURES = (
     "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_100f", "sm_101", "sm_101a", "sm_101f", "sm_103", "sm_103a",
     "sm_103f", "sm_110", "sm_110a", "sm_110f", "sm_120", "sm_120a", "sm_120f", "sm_121", "sm_121a", "sm_121f",
 )  # fmt: skip
+NVPTX = TargetInfo(
+    "nvptx", "NVIDIA GPUs, from sm_61 with --gpu-arch", ("ptx", "llvm-ir"), dot="dp4a", architectures=ARCHITECTURES
+)
 _LACKS = {("rem", "f"): "`%` of floats"}  # LLVM would round on the way
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from cajeta_dot.backends import Artifact, Loaded, TargetInfo
 from cajeta_dot.backends.llvm.machine import Machine
+from cajeta_dot.backends.x86_features import CPUS, FEATURES, features_of
 from cajeta_dot.record import record
 
 TYPE_CHECKING = False
@@ -49,7 +50,11 @@ def _row(
     """`features`: what LLVM may use. `forms`: those that dot products may be written with."""
     halves = "float32" if "f16c" in features else "none"
     machine = Machine(name, TRIPLE, LAYOUT, "x86-64", features, "x86", frozenset(forms.split()), halves, clamps=clamps)
-    return Tier(TargetInfo(name, summary, KINDS, runs=True, aliases=aliases, dot=dot), machine)
+    return Tier(_inform(name, summary, dot, aliases), machine)
+
+
+def _inform(name: str, summary: str, dot: str, aliases: tuple[str, ...] = ()) -> TargetInfo:
+    return TargetInfo(name, summary, KINDS, True, aliases, dot, cpus=tuple(CPUS), features=tuple(FEATURES))
 
 
 TIERS = (  # the best first
@@ -92,7 +97,7 @@ CLAMPING = _row(
     clamps=True,
 )
 SCALAR = TIERS[-1]
-NATIVE = TargetInfo("native", "the best of the x86 targets that this machine has", KINDS, runs=True, dot="as that target's")
+NATIVE = _inform("native", "the best of the x86 targets that this machine has", "as that target's")
 
 
 class X86Backend:
@@ -105,19 +110,13 @@ class X86Backend:
 
     def missing(self, target: str) -> str:
         """What this machine lacks, as a message names it."""
-        from cajeta_dot.backends.llvm.host import detect_host
-
-        host = detect_host()
-        if host.architecture != "x86_64":
-            return "an x86-64 processor"
-        needed = () if target == NATIVE.name else _find_tier(target).machine.features
-        return next((f"`{feature}`" for feature in needed if feature not in host.features), "")
+        return _find_missing(() if target == NATIVE.name else _find_tier(target).machine.features)
 
     def emit(self, program: Program, target: str, kind: str, options: Options, reporter: Reporter) -> Artifact | None:
         """As the protocol says; `kind` is one of KINDS."""
-        machine = resolve(target, reporter)
-        module = _write(program, machine, options, reporter)
-        if module is None:
+        machine = resolve(target, options, reporter)
+        module = machine and _write(program, machine, options, reporter)
+        if not machine or not module:
             return None
         if kind == "llvm-ir":
             return Artifact(kind, module.text, module.choices)
@@ -128,7 +127,10 @@ class X86Backend:
 
     def load(self, program: Program, target: str, options: Options, reporter: Reporter) -> Loaded | None:
         """As the protocol says."""
-        missing = self.missing(target)
+        machine = resolve(target, options, reporter)
+        if machine is None:
+            return None
+        missing = _find_missing(machine.features)
         if missing:
             from cajeta_dot.diagnostics import Help
             from cajeta_dot.diagnostics.rules import FEATURE_MISSING
@@ -136,13 +138,22 @@ class X86Backend:
             message = f"`{target}` needs {missing}, which this CPU lacks"
             reporter.report(FEATURE_MISSING, message, None, helps=[Help("`--target native`")])
             return None
-        machine = resolve(target, reporter)
         module = _write(program, machine, options, reporter)
         if module is None:
             return None
         from cajeta_dot.backends.llvm.jit import load_module
 
         return Loaded(load_module(program.source, module, machine, options.optimize), module.choices)
+
+
+def _find_missing(features: Sequence[str]) -> str:
+    """What this machine lacks of these, as a message names it; empty if nothing."""
+    from cajeta_dot.backends.llvm.host import detect_host
+
+    host = detect_host()
+    if host.architecture != "x86_64":
+        return "an x86-64 processor"
+    return next((f"`{feature}`" for feature in features if feature not in host.features), "")
 
 
 def _write(program: Program, machine: Machine, options: Options, reporter: Reporter) -> ModuleText | None:
@@ -155,21 +166,39 @@ def _write(program: Program, machine: Machine, options: Options, reporter: Repor
     return module
 
 
-def resolve(target: str, reporter: Reporter) -> Machine:
-    """What a target or alias is here. Where this machine can't be told, `native` is scalar, and a remark says so."""
-    if target != NATIVE.name:
-        return _find_tier(target).machine
+def resolve(target: str, options: Options, reporter: Reporter) -> Machine | None:
+    """What a target or alias is, as the user wants it; None after an error."""
+    wishes = options.cpu or options.features
+    if wishes:
+        from cajeta_dot.backends.x86_refine import check_names, refine
+
+        if not check_names(options, target, reporter):
+            return None
+        machine = _choose_native(options, reporter) if target == NATIVE.name else _find_tier(target).machine
+        return refine(machine, options, reporter)
+    return _choose_native(options, reporter) if target == NATIVE.name else _find_tier(target).machine
+
+
+def _choose_native(options: Options, reporter: Reporter) -> Machine:
+    """The best for a processor that is named, or for this one. Where this one can't be told it is scalar, as is said aloud."""
     from cajeta_dot.backends.llvm.host import detect_host, is_scalar_wanted
 
-    host = detect_host()
-    if host.doubt:
-        from cajeta_dot.diagnostics.rules import SCALARIZED
+    if options.cpu:
+        features = features_of(options.cpu)
+    else:
+        host = detect_host()
+        if host.doubt:
+            from cajeta_dot.diagnostics.rules import HOST_IN_DOUBT
 
-        message = f"`native` is `{SCALAR.info.name}`, because this CPU is in doubt"
-        reporter.report(SCALARIZED, message, None, notes=[host.doubt])
-    if host.doubt or is_scalar_wanted():
+            reporter.report(HOST_IN_DOUBT, f"`native` is `{SCALAR.info.name}`: {host.doubt}", None)
+        features = frozenset[str]() if host.doubt else host.features
+    if is_scalar_wanted():
         return SCALAR.machine
-    return next(tier.machine for tier in TIERS if host.features.issuperset(tier.machine.features))
+    if options.features:
+        from cajeta_dot.backends.x86_refine import change_features
+
+        features = change_features(features, options)
+    return next(tier.machine for tier in TIERS if features.issuperset(tier.machine.features))
 
 
 def _find_tier(target: str) -> Tier:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 from functools import cache
 
+from cajeta_dot.backends.x86_features import CPUS
 from cajeta_dot.record import record
+
+GENERIC = "generic"  # what LLVM calls a processor that it knows by its features only
 
 
 @record
@@ -21,13 +24,6 @@ class Host:
     doubt: str = ""
 
 
-# LLVM's names for processors with AVX2. `generic` is one that it knows by its features only.
-_KNOWN = """
-generic x86-64-v3 x86-64-v4 haswell broadwell skylake skylake-avx512 cascadelake cooperlake cannonlake knl knm
-icelake-client icelake-server rocketlake tigerlake alderlake raptorlake meteorlake arrowlake arrowlake-s lunarlake
-pantherlake wildcatlake novalake sapphirerapids emeraldrapids graniterapids graniterapids-d diamondrapids gracemont
-sierraforest grandridge clearwaterforest bdver4 znver1 znver2 znver3 znver4 znver5
-"""
 _V3 = "sse2 sse3 ssse3 sse4.1 sse4.2 popcnt avx avx2 bmi bmi2 f16c fma lzcnt movbe"
 _V4 = f"{_V3} avx512f avx512bw avx512cd avx512dq avx512vl"
 # Every processor that has the first has the rest: so a list in the environment may name what matters only.
@@ -40,6 +36,8 @@ def detect_host() -> Host:
     if named is None:
         return _ask_llvm()
     features = {word.strip() for word in named.split(",") if word.strip()}
+    if not features:
+        return Host("x86_64", frozenset(), "CAJETA_HOST_FEATURES is empty")
     for feature in list(features):
         features.update(_IMPLIED.get(feature, "").split())
     return Host("x86_64", frozenset(features))
@@ -65,6 +63,6 @@ def _ask_llvm() -> Host:
     features = frozenset(feature for feature, present in found.items() if present and "avx10" not in feature)
     if not features:
         return Host(architecture, frozenset(), "LLVM finds no features at all")
-    if "avx2" in features and name not in _KNOWN.split():
+    if "avx2" in features and name not in (*CPUS, GENERIC):
         return Host(architecture, features, f"its name, `{name}`, is not one that LLVM is known to give")
     return Host(architecture, features)

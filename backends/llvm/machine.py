@@ -20,7 +20,7 @@ class Machine:
     halves: what it knows of float16. is_gpu: kernels are one work item each, and arrays lie in global memory.
     bytes_in_words: it has no byte lanes, so four bytes are worked on as one word (`words`).
     lacks: (opcode, kind of element) -> what a message calls it, for what it can't do exactly.
-    clamps: dot products may take a form that is not exact.
+    clamps: dot products may take a form that is not exact. tune: the processor that code is timed for, if it is another.
     """
 
     target: str
@@ -35,6 +35,7 @@ class Machine:
     bytes_in_words: bool = False
     lacks: Mapping[tuple[str, str], str] = {}
     clamps: bool = False
+    tune: str = ""
 
     @property
     def feature_string(self) -> str:
@@ -45,4 +46,5 @@ class Machine:
     def attributes(self) -> str:
         """What every function of a module says of the processor."""
         features = f' "target-features"="{self.feature_string}"' if self.features else ""
-        return f'nounwind "target-cpu"="{self.cpu}"{features}'
+        tuned = f' "tune-cpu"="{self.tune}"' if self.tune else ""
+        return f'nounwind "target-cpu"="{self.cpu}"{features}{tuned}'

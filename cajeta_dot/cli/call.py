@@ -78,6 +78,7 @@ def _compile(session: Session, target: str) -> Module:
     options: dict[str, Any] = {"checks": session.arguments.get("checks", True), "device": session.arguments.get("device", "")}
     if "optimize" in session.arguments.values:
         options["optimize"] = int(session.arguments.values["optimize"])
+    options.update({key: session.arguments.values[key] for key in ("cpu", "features") if key in session.arguments.values})
     return compile(source.text, source.name, target, **options)
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..ir import Function
     from ..source import Source
 
+NAMES_A_LINE = 10  # of a long list
+
 
 def check(session: Session) -> None:
     """Every input, and what each target that was named has to say about it."""
@@ -51,9 +53,14 @@ def explain(session: Session) -> None:
 
 
 def list_targets(session: Session) -> None:
-    """What --target takes."""
-    if session.arguments.words:
-        raise Refusal(USAGE, f"`cajetac targets` takes no file, found `{session.arguments.words[0]}`")
+    """What --target takes; of one target, all that there is to know."""
+    words = session.arguments.words
+    if len(words) > 1:
+        raise Refusal(USAGE, f"`cajetac targets` takes one name at most, found {len(words)}")
+    if words:
+        described = [_describe_target(*session.resolve_target(words[0]))]
+        session.answer(_write_target(described[0]), described)
+        return
     from ..driver import all_targets
 
     try:
@@ -65,11 +72,28 @@ def list_targets(session: Session) -> None:
     session.answer(write_table(("target", "here", "emits", ""), rows), described)
 
 
+def _write_target(target: dict[str, Any]) -> str:
+    """One thing a line; long lists go on in lines of their own."""
+    options = (("-mcpu", target["cpus"]), ("--gpu-arch", target["architectures"]), ("-mattr", target["features"]))
+    rows = [
+        ("target", ", ".join((target["name"], *target["aliases"]))),
+        ("", target["summary"]),
+        ("here", _tell_use(target)),
+        ("emits", ", ".join(target["kinds"])),
+        ("dot", target["dot"]),
+    ]
+    for option, names in options:
+        for at in range(0, len(names), NAMES_A_LINE):
+            rows.append((option if at == 0 else "", " ".join(names[at : at + NAMES_A_LINE])))
+    return "".join(f"{left:<12}{right}\n" for left, right in rows if right)
+
+
 def _describe_target(backend: Backend, info: TargetInfo) -> dict[str, Any]:
     missing = backend.missing(info.name) if info.runs else ""
     names = {"name": info.name, "aliases": list(info.aliases), "summary": info.summary, "kinds": list(info.kinds)}
     runs = {"runs": info.runs, "devices": list(info.devices), "missing": missing}
-    return {**names, "dot": info.dot, **runs, "backend": backend.name}
+    options = {"cpus": list(info.cpus), "architectures": list(info.architectures), "features": list(info.features)}
+    return {**names, "dot": info.dot, **runs, "backend": backend.name, **options}
 
 
 def _tell_use(target: dict[str, Any]) -> str:

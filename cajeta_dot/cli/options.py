@@ -19,13 +19,13 @@ VERBS = {
     "run": ("FILE", "call a kernel or a host method and print the arrays that it changed"),
     "explain": ("CODE", "what a diagnostic means, with examples"),
     "lsp": ("", "answer an editor on stdin and stdout: the language server protocol"),
-    "targets": ("", "what --target takes, and what this machine lacks for it"),
+    "targets": ("[NAME]", "what --target takes and this machine lacks for it; all of one target"),
     "devices": ("", "what --device takes, and what each device can do"),
 }
 FILES = "build check run kernels choices"
 TELLING = f"{FILES} lsp"
 TARGETED = "build check choices"
-CALLED = "build check run choices"
+CALLED = TUNED = "build check run choices"
 MENDED = "build check"
 
 
@@ -55,6 +55,8 @@ OPTIONS = (
     Option(("-c", "--emit-obj"), "", "emit", "the same as --emit obj", "build", "obj"),
     Option(("--emit-spirv",), "", "emit", "the same as --emit spirv", "build", "spirv"),
     Option(("--target",), "NAME[,NAME]", "target", "what to compile for; native by default, see `cajetac targets`", FILES),
+    Option(("-mcpu",), "NAME", "cpu", "processor to tune for; with native the best target that it has", TUNED),
+    Option(("-mattr",), "+A,-B", "features", "features that a CPU target has beyond its own, or lacks", TUNED),
     Option(("--gpu-arch",), "ARCH", "gpu_arch", "architecture of a GPU target, such as sm_75", TARGETED),
     Option(("--target-env",), "vulkan1.1|vulkan1.2|vulkan1.3", "target_env", "API of the spirv target", TARGETED),
     Option(("--block",), "X[,Y[,Z]]", "block", "work items in a workgroup", FILES),

@@ -7,6 +7,7 @@ import os
 from ..diagnostics import nearest
 from ..diagnostics.rules import USAGE
 from ..driver import MAX_SOURCE_BYTES, check_source, decode, emit, resolve_on_device, resolve_target
+from ..record import fields_of
 from .files import STREAM, print_output, read_bytes, tell
 from .messages import Refusal
 from .options import VERBS
@@ -40,6 +41,7 @@ class Session:
         self.arguments, self.messages = arguments, messages
         self.sources: list[Source] = []
         self.contents: dict[str, bytes] = {}
+        self.told: set[tuple[str, str]] = set()
 
     def need_files(self) -> list[str]:
         """The inputs. Raises Refusal where there is none, one is missing, or stdin is named twice."""
@@ -80,28 +82,40 @@ class Session:
 
     def resolve_targets(self, default: str | None = NATIVE) -> list[Target]:
         """What --target names, each once, or the default, if any. Raises Refusal for an unknown name."""
-        from ..diagnostics import Reporter
-
         found: dict[str, Target] = {}
         names, device = self.arguments.get("target", default), self.arguments.get("device", "")
         for name in () if names is None else names.split(","):
-            reporter = Reporter(None)
-            try:
-                target = resolve_on_device(name, device, reporter) if device else resolve_target(name, reporter)
-            except RuntimeError as error:  # no backend is installed
-                raise Refusal(USAGE, str(error)) from error
-            if target is None:
-                told = reporter.found[0]
-                raise Refusal(told.rule, told.message, told.helps[0].message)
+            target = self.resolve_target(name, device)
             found.setdefault(target[1].name, target)
+        self._refuse_ignored([info for _, info in found.values()])
         return list(found.values())
+
+    def resolve_target(self, name: str, device: str = "") -> Target:
+        """One target by its name or alias, or what makes code for a device. Raises Refusal for an unknown one."""
+        from ..diagnostics import Reporter
+
+        reporter = Reporter(None)
+        try:
+            target = resolve_on_device(name, device, reporter) if device else resolve_target(name, reporter)
+        except RuntimeError as error:  # no backend is installed
+            raise Refusal(USAGE, str(error)) from error
+        if target is None:
+            told = reporter.found[0]
+            raise Refusal(told.rule, told.message, told.helps[0].message)
+        return target
+
+    def _refuse_ignored(self, targets: Sequence[TargetInfo]) -> None:
+        """An option that none of the targets would look at."""
+        for option, key, taken in (("-mcpu", "cpu", "cpus"), ("-mattr", "features", "features")):
+            if self.arguments.get(key) and targets and not any(getattr(target, taken) for target in targets):
+                names = ", ".join(f"`{target.name}`" for target in targets)
+                raise Refusal(USAGE, f"`{option}` is for the targets of CPUs, found {names}", "leave it out")
 
     def read_options(self) -> Options:
         """What the command line says about code, for every target."""
         from cajeta_dot.backends import Options
 
-        keys = ("checks", "optimize", "gpu_arch", "target_env", "block", "fallback", "int_dot", "narrow_memory", "debug_lines")
-        given: dict[str, Any] = {key: self.arguments.values[key] for key in keys if key in self.arguments.values}
+        given: dict[str, Any] = {key: self.arguments.values[key] for key in fields_of(Options) if key in self.arguments.values}
         if "optimize" in given:
             given["optimize"] = int(given["optimize"])
         return Options(**given)
@@ -116,7 +130,10 @@ class Session:
         once: dict[object, Diagnostic] = {}
         for diagnostic in found:
             once.setdefault((diagnostic.code, diagnostic.message, diagnostic.primary and diagnostic.primary.start), diagnostic)
-        self.messages.show(list(once.values()))
+        # What has no place in a source is not said again for the next one.
+        new = [d for d in once.values() if d.primary or (d.code, d.message) not in self.told]
+        self.told.update((d.code, d.message) for d in new if not d.primary)
+        self.messages.show(new)
 
     def answer(self, text: str, data: Any) -> None:
         """The answer to a query: for people, or as JSON where that was asked for."""

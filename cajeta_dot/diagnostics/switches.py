@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-ALWAYS = ("R0602", "R0603")  # something of the user's is left out: never silent
+ALWAYS = ("R0602", "R0603", "R0605")  # something of the user's is left out, or becomes slow as a whole: never silent
 ALL = "all"
 
 

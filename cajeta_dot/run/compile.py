@@ -65,7 +65,7 @@ def _compile(data: bytes, filename: str, target: str, checks: bool, num_threads:
     if found is None or program is None:
         raise CompileError(reporter.in_order())
     backend, info = found
-    missing = backend.missing(info.name) if info.runs else ""
+    missing = backend.missing(info.name) if info.runs and not chosen.features else ""  # with changes its loader must tell
     if missing:
         message = f"`{info.name}` needs {missing}, which this machine lacks"
         reporter.report(FEATURE_MISSING, message, None, helps=[Help("`native` is the best target that this machine has")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,14 +60,28 @@ def test_targets(cajetac: Callable[..., Result]) -> None:
     assert "  needs a coprocessor  " in rows["fake-lack"]
 
 
-def test_targets_takes_no_file(cajetac: Callable[..., Result]) -> None:
-    assert cajetac("targets", "k.cj") == (2, "", "error[E0003]: `cajetac targets` takes no file, found `k.cj`\n\n")
+def test_one_target_is_told_whole(cajetac: Callable[..., Result]) -> None:
+    result = cajetac("targets", "fk")
+    lines = ["target      fake, fk", "            emits three kinds", "here        emits only", "emits       llvm-ir, asm, obj"]
+    assert result == (0, "\n".join([*lines, "dot         vpfake\n"]), "")
+    result = cajetac("targets", "x86-vnni")
+    assert (result.code, result.err) == (0, "")
+    assert re.search(r"^-mcpu  .*\n(?:  .*\n)*  .*\bznver4\b", result.out, re.MULTILINE)
+    assert re.search(r"^-mattr  .*\n(?:  .*\n)*  .*\bavxvnni\b", result.out, re.MULTILINE)
+    assert "\n--gpu-arch  sm_50 sm_52 " in cajetac("targets", "nvptx").out
+    (row,) = json.loads(cajetac("targets", "nvptx", "--json").out)
+    assert "sm_61" in row["architectures"]
+
+
+def test_targets_takes_names_of_targets(cajetac: Callable[..., Result]) -> None:
+    assert cajetac("targets", "k.cj") == (2, "", "error[E0603]: no target `k.cj`\n  = help: `cajetac targets` lists them\n\n")
+    assert cajetac("targets", "fake", "fk") == (2, "", "error[E0003]: `cajetac targets` takes one name at most, found 2\n\n")
 
 
 def test_targets_as_json(cajetac: Callable[..., Result]) -> None:
     found = {row["name"]: row for row in json.loads(cajetac("targets", "--json").out)}
     kinds = ["llvm-ir", "asm", "obj"]
-    same = {"kinds": kinds, "backend": "fake", "devices": list[str]()}
+    same = {"kinds": kinds, "backend": "fake", "devices": [], "cpus": [], "architectures": [], "features": []}
     assert found["fake"] == same | {
         **{"name": "fake", "aliases": ["fk"], "summary": "emits three kinds"},
         **{"dot": "vpfake", "runs": False, "missing": ""},
@@ -112,6 +127,15 @@ def test_what_the_source_is_told_is_told_once(kernel: str, cajetac: Callable[...
     result = cajetac("--print-choices", "warn.cj", "--target=fake,fake-gpu", "--diag-format=short")
     assert result.err.count("warning[W0302]") == 1
     assert [line.split(" on ")[1].split(":")[0] for line in result.out.splitlines()] == ["fake", "fake-gpu"]
+
+
+def test_processors_and_features_are_for_targets_that_take_them(kernel: str, cajetac: Callable[..., Result]) -> None:
+    for option, words in (("-mcpu", "-mcpu=znver4"), ("-mattr", "-mattr=+avx2")):
+        message = f"error[E0003]: `{option}` is for the targets of CPUs, found `fake`\n  = help: leave it out\n\n"
+        assert cajetac("check", kernel, "--target=fake", words) == (2, "", message)
+    result = cajetac("check", kernel, "--target=x86-avx2", "-mcpu", "znver44", "--diag-format=short")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("k.cj: error[E0603]: no x86 processor `znver44`")
 
 
 @pytest.mark.parametrize("query", ["--print-kernels", "--print-choices"])

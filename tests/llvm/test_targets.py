@@ -17,7 +17,7 @@ from cajeta_dot.backends.llvm import host
 from cajeta_dot.backends.llvm.names import LIBRARY, export_name, quote
 from cajeta_dot.backends.x86 import TIERS, backend, resolve
 from cajeta_dot.diagnostics import Reporter
-from cajeta_dot.diagnostics.rules import FEATURE_MISSING, SCALARIZED
+from cajeta_dot.diagnostics.rules import FEATURE_MISSING, HOST_IN_DOUBT, TARGET_TOO_OLD, UNKNOWN_TARGET
 from cajeta_dot.ir import Builder, Function
 from cajeta_dot.types import FLOAT32, INT8, INT32, UINT8, UINT32, Vector
 
@@ -25,6 +25,7 @@ from .programs import CPU_TARGETS, RUNNABLE, SOURCE, apply, array, load, make_ke
 
 if TYPE_CHECKING:
     from cajeta_dot.backends import Artifact
+    from cajeta_dot.backends.llvm.machine import Machine
 
 NAMES = [tier.info.name for tier in TIERS]
 
@@ -39,7 +40,9 @@ def features(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def native(reporter: Reporter | None = None) -> str:
-    return resolve("native", reporter or Reporter(SOURCE)).target
+    machine = resolve("native", Options(), reporter or Reporter(SOURCE))
+    assert machine
+    return machine.target
 
 
 def dot_program() -> tuple[Function, ...]:
@@ -83,7 +86,7 @@ def test_scalar_code_can_be_asked_for(features: pytest.MonkeyPatch) -> None:
     assert native() == "x86-avx2"
 
 
-@pytest.mark.parametrize("fault", ["raises", "is empty", "an unknown name"])
+@pytest.mark.parametrize("fault", ["raises", "is empty", "an unknown name", "is empty in the environment"])
 def test_a_machine_that_cannot_be_told_gets_scalar_code_and_one_note(fault: str, features: pytest.MonkeyPatch) -> None:
     def fail() -> dict[str, bool]:
         raise RuntimeError("no such list")
@@ -91,11 +94,13 @@ def test_a_machine_that_cannot_be_told_gets_scalar_code_and_one_note(fault: str,
     has = {feature: True for tier in TIERS for feature in tier.machine.features}
     features.setattr(llvm, "get_host_cpu_features", fail if fault == "raises" else lambda: {} if fault == "is empty" else has)
     features.setattr(llvm, "get_host_cpu_name", lambda: "banana lake" if fault == "an unknown name" else "znver4")
+    if fault == "is empty in the environment":
+        features.setenv("CAJETA_HOST_FEATURES", " ,")
     reporter = Reporter(SOURCE)
     assert native(reporter) == "x86-scalar"
     (note,) = reporter.found
-    assert note.rule is SCALARIZED
-    assert note.notes
+    assert note.rule is HOST_IN_DOUBT
+    assert note.message.startswith("`native` is `x86-scalar`: ")
     host._ask_llvm.cache_clear()  # pyright: ignore[reportPrivateUsage]
 
 
@@ -113,6 +118,110 @@ def test_another_processor_runs_none_of_it(features: pytest.MonkeyPatch) -> None
     features.setattr(llvm, "get_process_triple", lambda: "aarch64-apple-darwin")
     assert {backend.missing(name) for name in ("native", *NAMES)} == {"an x86-64 processor"}
     host._ask_llvm.cache_clear()  # pyright: ignore[reportPrivateUsage]
+
+
+# ---- processors and features that the user names
+
+
+def refined(target: str, reporter: Reporter | None = None, **wishes: str) -> Machine | None:
+    return resolve(target, Options(**wishes), reporter or Reporter(SOURCE))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("cpu", "best"),
+    [("x86-64", "x86-sse2"), ("core2", "x86-ssse3"), ("haswell", "x86-avx2"), ("skx", "x86-avx512bw"), ("znver4", "x86-vnni"),
+     ("alderlake", "x86-avxvnni"), ("sierraforest", "x86-avxvnniint8"), ("diamondrapids", "x86-avx10.2")],
+)  # fmt: skip
+def test_native_code_for_a_processor_is_the_best_that_it_has(cpu: str, best: str, features: pytest.MonkeyPatch) -> None:
+    features.setenv("CAJETA_HOST_FEATURES", "")  # which does not matter then
+    reporter = Reporter(SOURCE)
+    machine = refined("native", reporter, cpu=cpu)
+    assert machine
+    assert (machine.target, machine.tune, reporter.found) == (best, cpu, [])
+
+
+def test_a_target_keeps_to_its_own_features_whatever_the_processor_has() -> None:
+    machine = refined("x86-avx2", cpu="znver4")
+    assert machine
+    assert machine.features == next(tier.machine.features for tier in TIERS if tier.info.name == "x86-avx2")
+    artifact = emit("x86-avx2", "asm", cpu="znver4")
+    assert artifact
+    assert not re.search(r"vpdpbusd|zmm|\{%k|vgf2p8", str(artifact.content))
+    text = emit("x86-avx2", "llvm-ir", cpu="znver4")
+    assert text
+    assert '"tune-cpu"="znver4"' in str(text.content)
+
+
+@pytest.mark.parametrize(
+    ("target", "wishes", "dot"),
+    [
+        ("x86-avx2", "+avxvnni", r"\{vex\}\tvpdpbusd.*ymm"),
+        ("x86-avx2", "+avx512vnni, +avx512vl", r"\tvpdpbusd.*zmm"),
+        ("x86-vnni", "+avxvnni,-avx512vnni", r"\{vex\}\tvpdpbusd.*ymm"),
+        ("x86-vnni", "-avx512vnni", r"vpmaddubsw.*zmm"),
+        ("x86-vnni", "-avx512f", r"vpmaddubsw.*ymm"),
+        ("x86-vnni", "-avx2", r"pmaddubsw.*xmm"),
+        ("x86-vnni", "-ssse3", r"pmaddwd.*xmm"),
+        ("x86-vnni", "-ssse3,+ssse3", r"pmaddubsw.*xmm"),
+        ("x86-avx10.2", "-avx512bw", r"vpdpbusd.*zmm"),
+        ("x86-scalar", "+avx2", r"vpmaddubsw.*ymm"),
+        ("x86-scalar", "", "imul"),
+    ],
+)
+def test_features_are_added_and_taken_away_by_name(target: str, wishes: str, dot: str) -> None:
+    artifact = emit(target, "asm", features=wishes)
+    assert artifact
+    assert re.search(dot, str(artifact.content))
+    machine = refined(target, features=wishes)
+    assert machine
+    assert machine.forms <= {"sse2", *machine.features}
+
+
+LISTED = "`cajetac targets x86-avx2` lists them"
+
+
+@pytest.mark.parametrize(
+    ("target", "wishes", "message", "help"),
+    [
+        ("x86-avx2", {"cpu": "znver44"}, "no x86 processor `znver44`", f"did you mean `znver4`? {LISTED}"),
+        ("native", {"cpu": "m1"}, "no x86 processor `m1`", "`cajetac targets native` lists them"),
+        ("x86-avx2", {"features": "+avxvni"}, "no x86 feature `avxvni`", f"did you mean `avxvnni`? {LISTED}"),
+        (
+            "x86-avx2",
+            {"features": "avx2"},
+            "`avx2` does not say whether a feature is added",
+            "write `+avx2` for with it, `-avx2` for without",
+        ),
+        (
+            "x86-vnni",
+            {"cpu": "haswell"},
+            "`x86-vnni` needs `avx512vnni`, which `haswell` lacks",
+            "choose another processor, or `--target native -mcpu=haswell` for the best that it has",
+        ),
+    ],
+)
+def test_names_are_looked_up_before_llvm_sees_them(target: str, wishes: dict[str, str], message: str, help: str) -> None:
+    reporter = Reporter(SOURCE)
+    assert refined(target, reporter, **wishes) is None
+    (found,) = reporter.found
+    assert found.rule is (TARGET_TOO_OLD if "lacks" in message else UNKNOWN_TARGET)
+    assert (found.message, [h.message for h in found.helps], found.primary) == (message, [help], None)
+
+
+def test_code_with_more_features_than_the_machine_has_is_not_loaded(features: pytest.MonkeyPatch) -> None:
+    features.setenv("CAJETA_HOST_FEATURES", "avx2,fma")
+    reporter = Reporter(SOURCE)
+    program = make_program(*dot_program())
+    assert backend.load(program, "x86-avx2", Options(features="+avxvnni"), reporter) is None
+    assert [d.message for d in reporter.found] == ["`x86-avx2` needs `avxvnni`, which this CPU lacks"]
+    if not backend.missing("x86-avx2"):
+        assert backend.load(program, "x86-vnni", Options(features="-avx512f"), Reporter(SOURCE))
+
+
+def test_native_with_other_features_is_chosen_anew(features: pytest.MonkeyPatch) -> None:
+    features.setenv("CAJETA_HOST_FEATURES", "avx2,fma")
+    machines = [refined("native", features=wishes) for wishes in ("-avx2", "+avxvnni", "-ssse3", "-sse2")]
+    assert [m and m.target for m in machines] == ["x86-ssse3", "x86-avxvnni", "x86-sse2", "x86-scalar"]
 
 
 @pytest.mark.parametrize("kind", ["load", "emit"])

@@ -91,6 +91,7 @@ SCALARIZED = Rule("R0601", "scalarized", "An operation is expanded to scalar cod
 SKIPPED_METHOD = Rule("R0602", "skipped-method", "A host method outside the dialect is skipped.")
 ANNOTATION = Rule("R0603", "annotation", "An annotation is not honoured on the target.")
 INEXACT_FLOAT = Rule("R0604", "inexact-float", "A float operation is only as exact as the target's API promises.")
+HOST_IN_DOUBT = Rule("R0605", "host-in-doubt", "What this machine's processor can do is not known, so it gets scalar code.")
 
 RULES: dict[str, Rule] = {rule.code: rule for rule in list(globals().values()) if isinstance(rule, Rule)}
 BY_NAME: dict[str, Rule] = {rule.name: rule for rule in RULES.values()}
