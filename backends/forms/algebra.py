@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Op = Literal["and", "xor", "add", "sub", "mul"]  # LLVM's names
     Shift = Literal["shl", "lshr", "ashr"]  # by a constant
+    Passing = Literal["fixed", "halves", "words", "scalable"]
 
     class Number(Protocol):
         """An exact integer: what an instruction's meaning computes with. It never overflows."""
@@ -63,12 +64,14 @@ else:
 class Lanes:
     """How an instruction reads an operand: `per` lanes of `bits` bits for each lane of its result.
 
-    `signed` is None for lanes that are only added into as many bits: their sign makes no difference.
+    `signed` is None for lanes that are only added into as many bits: their sign makes no difference. `at_most`: a lane that is
+    more, read as unsigned, makes the result anything.
     """
 
     signed: bool | None
     bits: int
     per: int = 1
+    at_most: int | None = None
 
     def __rmul__(self, per: int) -> Lanes:
         return replace(self, per=per)
@@ -78,14 +81,16 @@ class Lanes:
 class Encoding:
     """How LLVM is told to use an instruction at one register size.
 
-    needs: LLVM's feature names, `|` between alternatives. order: operand numbers in the intrinsic's order; () is as declared.
-    words: operands and result are passed as i32, four bytes in each.
+    needs: feature names, `|` between alternatives: LLVM's, or those that a backend's table of machines gives. order: operand
+    numbers in the intrinsic's order, and between them what it takes beside, as LLVM spells it; () is as declared.
+    passing: operands and result as they are; the only operand as two, its lower and its upper half; all as i32 words, four
+    bytes in each; or in the vectors of unknown length that RISC-V has.
     """
 
     needs: str
     intrinsic: str
-    order: tuple[int, ...] = ()
-    words: bool = False
+    order: tuple[int | str, ...] = ()
+    passing: Passing = "fixed"
 
     def available(self, features: frozenset[str]) -> bool:
         """Do these features allow it?"""
@@ -203,6 +208,12 @@ def join(a: Vector[T], b: Vector[T]) -> Vector[T]:
     """The lanes of a, then those of b."""
     n = max(a.lanes, b.lanes)
     return a.window(0, n).shuffle(b.window(0, n), [*range(a.lanes), *range(n, n + b.lanes)])
+
+
+def halve(v: Vector[T]) -> tuple[Vector[T], Vector[T]]:
+    """The lower lanes and the upper ones."""
+    half = v.lanes // 2
+    return v.window(0, half), v.window(half, half)
 
 
 def add_up(v: Vector[T], total: Vector[T]) -> Vector[T]:

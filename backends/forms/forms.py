@@ -7,112 +7,33 @@ from __future__ import annotations
 
 from functools import cache
 
-from cajeta_dot.backends.forms.algebra import Vector, add_up
-from cajeta_dot.backends.forms.instructions import (
-    DOT,
-    DOT_CLAMPED,
-    dp4a_ss,
-    dp4a_su,
-    dp4a_us,
-    dp4a_uu,
-    pmaddubsw,
-    pmaddwd,
-    vpdpbssd,
-    vpdpbsud,
-    vpdpbusd,
-    vpdpbuud,
+from cajeta_dot.backends.forms import instructions as isa
+from cajeta_dot.backends.forms.algebra import Vector
+from cajeta_dot.backends.forms.formulas import (
+    even_odd,
+    exchange,
+    maddubs,
+    neon,
+    neon_narrow,
+    neon_us,
+    one,
+    scalar,
+    sdot4_us,
+    sdot_us,
+    split7_ss,
+    split7_us,
+    vnni_ss,
+    vnni_uu,
+    widen,
 )
+from cajeta_dot.backends.forms.instructions import DOT, DOT_CLAMPED
 from cajeta_dot.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cajeta_dot.backends.forms.algebra import Encoding, Instruction, Lowering, Op, T
-
-# ---- one instruction, or the same formula on exchanged operands
-
-
-def one(instruction: Instruction) -> Lowering:
-    def lower(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
-        return instruction(acc, w, x)
-
-    return lower
-
-
-def exchange(lower: Lowering) -> Lowering:
-    def lower_exchanged(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
-        return lower(x, w, acc)
-
-    return lower_exchanged
-
-
-# ---- bias: flipping bit 7 adds or subtracts 128, and the dot product with a constant 128 takes it back
-
-
-def vnni_ss(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
-    return vpdpbusd(acc - vpdpbusd(0, 128, x), w ^ 128, x)
-
-
-def vnni_uu(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
-    return vpdpbusd(acc - vpdpbusd(0, w, -128), w, x ^ 128)
-
-
-# ---- split on bit 7: w = (w & 127) ± (w & 128), and neither half can make pmaddubsw clamp
-
-
-def split7_us(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
-    low, top = pmaddubsw(w & 127, x), pmaddubsw(w & 128, x)
-    return acc + (pmaddwd(low, 1) + pmaddwd(top, 1))
-
-
-def split7_ss(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
-    low, top = pmaddubsw(w & 127, x), pmaddubsw(w & 128, x)
-    return acc + (pmaddwd(low, 1) + pmaddwd(top, -1))
-
-
-def maddubs(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
-    return acc + pmaddwd(pmaddubsw(w, x), 1)
-
-
-# ---- even and odd bytes, each as 16-bit lanes in place
-
-
-def even_odd(w_signed: bool, x_signed: bool) -> Lowering:
-    def lower(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
-        (w_even, w_odd), (x_even, x_odd) = _even_odd(w, w_signed), _even_odd(x, x_signed)
-        return acc + (pmaddwd(w_even, x_even) + pmaddwd(w_odd, x_odd))
-
-    return lower
-
-
-def _even_odd(v: Vector[T], signed: bool) -> tuple[Vector[T], Vector[T]]:
-    pairs = v.as_lanes(16)
-    return (pairs.shl(8).ashr(8), pairs.ashr(8)) if signed else (pairs & 255, pairs.lshr(8))
-
-
-# ---- one word: its bytes as 16-bit lanes
-
-
-def widen(w_signed: bool, x_signed: bool) -> Lowering:
-    def lower(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
-        wide = (v.extend(16, signed=signed).window(0, 8) for v, signed in ((w, w_signed), (x, x_signed)))
-        return add_up(pmaddwd(*wide).window(0, 2), acc)
-
-    return lower
-
-
-# ---- any machine: byte after byte, each a number of its own
-
-
-def scalar(w_signed: bool, x_signed: bool) -> Lowering:
-    def lower(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
-        for k in range(4):
-            acc = acc + w.window(k, 1).extend(32, signed=w_signed) * x.window(k, 1).extend(32, signed=x_signed)
-        return acc
-
-    return lower
-
+    from cajeta_dot.backends.forms.algebra import Encoding, Instruction, Lowering, Op
 
 # ---- what a formula uses
 
@@ -155,7 +76,7 @@ def survey(lower: Lowering, register: int) -> Survey:
 
 # ---- the table
 
-SIZES = (4, 16, 32, 64)
+SIZES = (4, 8, 16, 32, 64)
 ANY_WIDTH = 256  # bytes of the longest vector
 
 
@@ -204,9 +125,11 @@ class Form:
 
     @property
     def instructions(self) -> tuple[str, ...]:
-        """The machine instructions used, by name; of a form for any machine, its lane operations."""
+        """The machine instructions used, by name, behind the plain multiplication if there is one; of a form for any machine,
+        its lane operations."""
         found = survey(self.lower, self.sizes[0])
-        return tuple(dict.fromkeys([u.instruction.name for u in found.used] or found.operations))
+        plain = [op for op in found.operations if op == "mul" or not found.used]
+        return tuple(dict.fromkeys([*plain, *(u.instruction.name for u in found.used)]))
 
     @property
     def limits(self) -> str:
@@ -241,12 +164,13 @@ def either(form: Form) -> tuple[Form, Form]:
 
 FORMS: tuple[Form, ...] = (
     # For each family and signs the better form first: `choose` takes the first that fits.
-    *either(exact("vnni", "us", one(vpdpbusd))),
-    *either(exact("vnni-int8", "su", one(vpdpbsud))),
-    exact("vnni-int8", "ss", one(vpdpbssd)),
-    exact("vnni-int8", "uu", one(vpdpbuud)),
-    *either(exact("vnni", "ss", one(vpdpbusd), w_max=127)),
-    *either(exact("vnni", "uu", one(vpdpbusd), x_max=127)),
+    # x86
+    *either(exact("vnni", "us", one(isa.vpdpbusd))),
+    *either(exact("vnni-int8", "su", one(isa.vpdpbsud))),
+    exact("vnni-int8", "ss", one(isa.vpdpbssd)),
+    exact("vnni-int8", "uu", one(isa.vpdpbuud)),
+    *either(exact("vnni", "ss", one(isa.vpdpbusd), w_max=127)),
+    *either(exact("vnni", "uu", one(isa.vpdpbusd), x_max=127)),
     exact("vnni bias", "ss", vnni_ss),
     exact("vnni bias", "uu", vnni_uu),
     *either(exact("maddubs", "us", maddubs, w_max=128)),
@@ -256,13 +180,47 @@ FORMS: tuple[Form, ...] = (
     *(word("widen", signs, widen, width_max=4) for signs in DOT),
     *either(exact("split7", "us", split7_us)),
     exact("split7", "ss", split7_ss),
-    *either(exact("even/odd", "us", even_odd(False, True))),
-    exact("even/odd", "ss", even_odd(True, True)),
-    exact("even/odd", "uu", even_odd(False, False)),
-    exact("dp4a", "us", one(dp4a_us)),
-    exact("dp4a", "ss", one(dp4a_ss)),
-    exact("dp4a", "uu", one(dp4a_uu)),
-    exact("dp4a", "su", one(dp4a_su)),
+    *either(exact("even/odd", "us", even_odd(isa.pmaddwd, False, True))),
+    exact("even/odd", "ss", even_odd(isa.pmaddwd, True, True)),
+    exact("even/odd", "uu", even_odd(isa.pmaddwd, False, False)),
+    # AArch64
+    *either(exact("usdot", "us", one(isa.usdot))),
+    exact("sdot", "ss", one(isa.sdot)),
+    exact("udot", "uu", one(isa.udot)),
+    *either(exact("sdot", "us", one(isa.sdot), w_max=127)),
+    *either(exact("udot", "us", one(isa.udot), x_max=127)),
+    *either(exact("sdot bias", "us", sdot_us)),
+    *either(exact("neon narrow", "us", neon_narrow(isa.smull, isa.saddlp), w_max=127)),
+    *either(exact("neon narrow", "ss", neon_narrow(isa.smull, isa.saddlp), w_max=127)),
+    *either(exact("neon narrow", "uu", neon_narrow(isa.umull, isa.uaddlp), w_max=128)),
+    *either(exact("neon", "us", neon_us)),
+    exact("neon", "ss", neon(isa.smull, isa.saddlp)),
+    exact("neon", "uu", neon(isa.umull, isa.uaddlp)),
+    # amdgcn
+    *either(exact("sudot4", "us", one(isa.sudot4_us))),
+    exact("sudot4", "ss", one(isa.sudot4_ss)),
+    exact("sdot4", "ss", one(isa.sdot4)),
+    exact("udot4", "uu", one(isa.udot4)),
+    *either(exact("sdot4", "us", one(isa.sdot4), w_max=127)),
+    *either(exact("udot4", "us", one(isa.udot4), x_max=127)),
+    *either(exact("sdot4 bias", "us", sdot4_us)),
+    # nvptx
+    exact("dp4a", "us", one(isa.dp4a_us)),
+    exact("dp4a", "ss", one(isa.dp4a_ss)),
+    exact("dp4a", "uu", one(isa.dp4a_uu)),
+    exact("dp4a", "su", one(isa.dp4a_su)),
+    # riscv64
+    *either(exact("vqdotsu", "su", one(isa.vqdotsu))),
+    exact("vqdot", "ss", one(isa.vqdot)),
+    exact("vqdotu", "uu", one(isa.vqdotu)),
+    # wasm32
+    *either(exact("relaxed", "su", one(isa.wasm_relaxed_dot), x_max=127)),
+    *either(exact("relaxed", "ss", one(isa.wasm_relaxed_dot), x_max=127)),
+    exact("relaxed", "uu", one(isa.wasm_relaxed_dot), w_max=127, x_max=127),
+    *either(exact("simd128", "us", even_odd(isa.wasm_dot, False, True))),
+    exact("simd128", "ss", even_odd(isa.wasm_dot, True, True)),
+    exact("simd128", "uu", even_odd(isa.wasm_dot, False, False)),
+    # any
     *(word("scalar", signs, scalar) for signs in DOT),
 )
 

@@ -6,16 +6,28 @@ lowering that takes lanes one by one needs no vector.
 
 from __future__ import annotations
 
+from cajeta_dot.backends.forms.algebra import halve
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cajeta_dot.backends.forms.algebra import Instruction, Op, Shift, Vector
+    from cajeta_dot.backends.forms.algebra import Encoding, Instruction, Op, Shift, Vector
+
+    Operand = tuple[str, str]  # a type and a value
 
 
 def spell_type(bits: int, lanes: int) -> str:
     """LLVM's type for so many lanes of integers."""
     return f"i{bits}" if lanes == 1 else f"<{lanes} x i{bits}>"
+
+
+def spell_scalable(bits: int, lanes: int) -> str:
+    """RISC-V's type for as many registers as it takes where one has 128 bits, the least that the V extension asks for.
+
+    LLVM counts 64 bits as one `vscale`, so that there it is 2.
+    """
+    return f"<vscale x {lanes // 2} x i{bits}>"
 
 
 def spell(v: Vector[str]) -> str:
@@ -80,8 +92,41 @@ class LlvmReading:
 
     def execute(self, instruction: Instruction, operands: Sequence[Vector[str]], lanes: int, /) -> str:
         encoding = instruction.encodings[instruction.result * lanes]
-        passed = [v.as_lanes(32) if encoding.words else v for v in operands]
-        ordered = [passed[k] for k in encoding.order or range(len(passed))]
-        result, types = spell_type(instruction.result, lanes), ", ".join(spell_type(v.bits, v.lanes) for v in ordered)
-        self.declarations[encoding.intrinsic] = f"declare {result} @{encoding.intrinsic}({types})"
-        return self.write(f"call {result} @{encoding.intrinsic}({', '.join(map(spell, ordered))})")
+        fixed = result = spell_type(instruction.result, lanes)
+        if encoding.passing == "halves":
+            operands = halve(*operands)
+        passed = [self._pass(v, encoding) for v in operands]
+        if encoding.passing == "scalable":
+            result = spell_scalable(instruction.result, lanes)
+        ordered = [_split(k) if isinstance(k, str) else passed[k] for k in encoding.order or range(len(passed))]
+        made = self.call(result, encoding.intrinsic, *ordered)
+        if result == fixed:
+            return made
+        return self.call(fixed, f"llvm.vector.extract.{suffix(fixed)}.{suffix(result)}", (result, made), ("i64", "0"))
+
+    def _pass(self, v: Vector[str], encoding: Encoding) -> Operand:
+        if encoding.passing == "words":
+            v = v.as_lanes(32)
+        fixed = spell_type(v.bits, v.lanes), v.term
+        if encoding.passing != "scalable":
+            return fixed
+        whole = spell_scalable(v.bits, v.lanes)
+        name = f"llvm.vector.insert.{suffix(whole)}.{suffix(fixed[0])}"
+        return whole, self.call(whole, name, (whole, "poison"), fixed, ("i64", "0"))
+
+    def call(self, result: str, function: str, *operands: Operand) -> str:
+        """Call an intrinsic."""
+        self.declarations[function] = f"declare {result} @{function}({', '.join(type for type, _ in operands)})"
+        return self.write(f"call {result} @{function}({', '.join(f'{type} {term}' for type, term in operands)})")
+
+
+def _split(argument: str) -> Operand:
+    """An argument that is not an operand, such as `i1 false`."""
+    type, _, value = argument.partition(" ")
+    return type, value
+
+
+def suffix(type: str) -> str:
+    """A vector type in the name of an intrinsic: `v4i32` for `<4 x i32>`, `nxv2i32` for `<vscale x 2 x i32>`."""
+    shape = type.strip("<>").replace(" x ", "")
+    return shape.replace("vscale", "nxv") if "vscale" in shape else f"v{shape}"

@@ -81,8 +81,13 @@ class NumpyReading:
         return np.hstack([*both, unknown])[:, [a.lanes + b.lanes if p is None else p for p in picks]]
 
     def execute(self, instruction: Instruction, operands: Sequence[Vector[Array]], _lanes: int, /) -> Array:
-        read = [_read(lanes, v) for lanes, v in zip(instruction.operands, operands, strict=True)]
-        return instruction.meaning(read).values.astype(UNSIGNED[instruction.result])
+        pairs = list(zip(instruction.operands, operands, strict=True))
+        made = instruction.meaning([_read(lanes, v) for lanes, v in pairs]).values.astype(UNSIGNED[instruction.result])
+        for lanes, v in pairs:
+            if lanes.at_most is not None:
+                beyond = (v.term > lanes.at_most).reshape(len(v.term), -1, lanes.per).any(axis=2)
+                made = np.where(beyond, self.random.integers(2**32, size=made.shape).astype(made.dtype), made)
+        return made
 
 
 def _read(lanes: Lanes, v: Vector[Array]) -> list[Integers]:

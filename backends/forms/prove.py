@@ -19,7 +19,8 @@ import numpy as np
 import z3
 
 from cajeta_dot.backends.forms.algebra import by_registers, into_one_lane
-from cajeta_dot.backends.forms.forms import FORMS, one
+from cajeta_dot.backends.forms.forms import FORMS
+from cajeta_dot.backends.forms.formulas import one
 from cajeta_dot.backends.forms.numpy_reading import evaluate
 from cajeta_dot.backends.forms.z3_reading import Sum, Z3Reading, satisfiable
 from cajeta_dot.record import record

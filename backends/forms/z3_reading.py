@@ -242,7 +242,12 @@ class Z3Reading:
         return tuple(self._meaning(instruction, group) for group in groups)
 
     def _meaning(self, instruction: Instruction, groups: Sequence[tuple[Lanes, Term]]) -> Lane:
-        return instruction.meaning([[self.number(lane, d.bits, d.signed) for lane in group] for d, group in groups])
+        value = instruction.meaning([[self.number(lane, d.bits, d.signed) for lane in group] for d, group in groups])
+        limited = [(word(lane, d.bits), d.at_most) for d, group in groups for lane in group if d.at_most is not None]
+        doubtful = [z3.ULE(v, most) for v, most in limited if self.bounds(v, False)[1] > most]
+        if not doubtful:
+            return value
+        return z3.If(z3.And(*doubtful), value.modulo(instruction.result), self.unknown(instruction.result))
 
     # ---- lanes as numbers
 

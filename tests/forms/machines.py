@@ -23,16 +23,19 @@ if TYPE_CHECKING:
 
 @record
 class Machine:
-    """What LLVM compiles for. has: the features that our tables may use there, by LLVM's names."""
+    """What LLVM compiles for. has: the features that our tables may use there. features: what the CPU's name doesn't say."""
 
     triple: str
     cpu: str
     has: frozenset[str]
+    features: str = ""
 
     def assembly(self, ir: str, *, optimized: bool = False) -> str:
         """What LLVM makes of a module; its IR goes through LLVM's passes only if asked for."""
         _initialize()
-        target = llvm.Target.from_triple(self.triple).create_target_machine(cpu=self.cpu, opt=3, reloc="static")
+        target = llvm.Target.from_triple(self.triple).create_target_machine(
+            cpu=self.cpu, features=self.features, opt=3, reloc="static"
+        )
         module = _parse(ir, target)
         if optimized:
             builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(2))
@@ -40,11 +43,12 @@ class Machine:
         return target.emit_assembly(module)
 
 
-def _declare(triple: str, cpu: str, has: str) -> Machine:
-    return Machine(triple, cpu, frozenset(has.split()))
+def _declare(triple: str, cpu: str, has: str, features: str = "") -> Machine:
+    return Machine(triple, cpu, frozenset(has.split()), features)
 
 
-_X86 = "x86_64-unknown-linux-gnu"
+_X86, _ARM, _AMD = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "amdgcn-amd-amdhsa"
+_WASM = "wasm32-unknown-unknown"
 MACHINES = {
     "scalar": _declare(_X86, "x86-64", ""),
     "sse2": _declare(_X86, "x86-64", "sse2"),
@@ -58,6 +62,16 @@ MACHINES = {
     "avx10.2": _declare(_X86, "diamondrapids", "sse2 ssse3 avx2 avx512bw avx512vl avx512vnni avxvnni avxvnniint8 avx10.2"),
     "sm_60": _declare("nvptx64-nvidia-cuda", "sm_60", ""),
     "sm_61": _declare("nvptx64-nvidia-cuda", "sm_61", "sm_61"),
+    "neon": _declare(_ARM, "generic", "neon"),
+    "dotprod": _declare(_ARM, "cortex-a76", "neon dotprod"),
+    "i8mm": _declare(_ARM, "neoverse-v1", "neon dotprod i8mm"),
+    "gfx900": _declare(_AMD, "gfx900", ""),
+    "gfx906": _declare(_AMD, "gfx906", "gfx906"),
+    "gfx1030": _declare(_AMD, "gfx1030", "gfx906"),
+    "gfx1100": _declare(_AMD, "gfx1100", "gfx11"),
+    "zvqdotq": _declare("riscv64-unknown-linux-gnu", "generic-rv64", "experimental-zvqdotq", "+m,+v,+experimental-zvqdotq"),
+    "simd128": _declare(_WASM, "generic", "simd128", "+simd128"),
+    "relaxed-simd": _declare(_WASM, "generic", "simd128 relaxed-simd", "+simd128,+relaxed-simd"),
 }
 
 

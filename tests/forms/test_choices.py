@@ -25,6 +25,16 @@ CHOSEN = [
     ("avx10.2", "vnni", "vnni-int8", "vnni-int8", "vnni"),
     ("sm_60", "scalar", "scalar", "scalar", "scalar"),
     ("sm_61", "dp4a", "dp4a", "dp4a", "dp4a"),
+    ("neon", "neon", "neon", "neon", "neon"),
+    ("dotprod", "sdot bias", "sdot", "udot", "sdot bias"),
+    ("i8mm", "usdot", "sdot", "udot", "usdot"),
+    ("gfx900", "scalar", "scalar", "scalar", "scalar"),
+    ("gfx906", "sdot4 bias", "sdot4", "udot4", "sdot4 bias"),
+    ("gfx1030", "sdot4 bias", "sdot4", "udot4", "sdot4 bias"),
+    ("gfx1100", "sudot4", "sudot4", "udot4", "sudot4"),
+    ("zvqdotq", "vqdotsu", "vqdot", "vqdotu", "vqdotsu"),
+    ("simd128", "simd128", "simd128", "simd128", "simd128"),
+    ("relaxed-simd", "simd128", "simd128", "simd128", "simd128"),
 ]
 
 
@@ -51,6 +61,23 @@ def test_the_first_form_that_fits_is_chosen(machine: str, us: str, ss: str, uu: 
         ("avx512vnni", "ss", 255, 127, "vnni, x<=127"),
         ("avx512vnni", "uu", 15, 255, "vnni, w<=127"),
         ("avx512vnni", "uu", 128, 128, "vnni bias"),
+        ("neon", "us", 127, 255, "neon narrow, w<=127"),
+        ("neon", "us", 128, 255, "neon"),
+        ("neon", "ss", 255, 127, "neon narrow, x<=127"),
+        ("neon", "uu", 128, 255, "neon narrow, w<=128"),
+        ("dotprod", "us", 127, 255, "sdot, w<=127"),
+        ("dotprod", "us", 255, 127, "udot, x<=127"),
+        ("dotprod", "su", 255, 15, "sdot, x<=127"),
+        ("i8mm", "us", 15, 255, "usdot"),
+        ("gfx906", "us", 15, 255, "sdot4, w<=127"),
+        ("gfx906", "su", 127, 255, "udot4, w<=127"),
+        ("relaxed-simd", "us", 127, 255, "relaxed, w<=127"),
+        ("relaxed-simd", "us", 255, 127, "simd128"),
+        ("relaxed-simd", "su", 255, 127, "relaxed, x<=127"),
+        ("relaxed-simd", "ss", 127, 255, "relaxed, w<=127"),
+        ("relaxed-simd", "uu", 127, 255, "simd128"),
+        ("relaxed-simd", "uu", 127, 127, "relaxed, w<=127 and x<=127"),
+        ("simd128", "us", 127, 127, "simd128"),
     ],
 )
 def test_what_is_known_of_the_operands_counts(machine: str, signs: str, w_max: int, x_max: int, expected: str) -> None:
@@ -95,6 +122,15 @@ def test_registers_need_all_their_features(features: str, registers: tuple[int, 
         ("scalar", "x86", "us", 255, VNNI_NEEDS),
         ("sm_60", "nvptx", "us", 255, "dp4a needs sm_61"),
         ("sm_61", "nvptx", "su", 255, ""),
+        ("neon", "aarch64", "us", 255, "usdot needs i8mm; neon narrow needs w<=127"),
+        ("dotprod", "aarch64", "us", 255, "usdot needs i8mm; sdot needs w<=127; udot needs x<=127"),
+        ("i8mm", "aarch64", "us", 255, ""),
+        ("gfx900", "amdgcn", "uu", 255, "udot4 needs gfx906 or gfx11"),
+        ("gfx1030", "amdgcn", "us", 255, "sudot4 needs gfx11; sdot4 needs w<=127; udot4 needs x<=127"),
+        ("gfx1100", "amdgcn", "su", 255, ""),
+        ("zvqdotq", "riscv64", "us", 255, ""),
+        ("relaxed-simd", "wasm32", "us", 255, "relaxed needs w<=127"),
+        ("simd128", "wasm32", "us", 15, "relaxed, w<=127 needs relaxed-simd"),
     ],
 )
 def test_a_choice_is_explained(machine: str, family: str, signs: str, w_max: int, expected: str) -> None:
@@ -108,4 +144,7 @@ def test_forms_name_their_instructions() -> None:
     assert named["x86 vnni bias ss"] == ("vpdpbusd",)
     assert named["nvptx dp4a su"] == ("dp4a.s32.u32",)
     assert named["any scalar us"] == ("mul", "add")
+    assert named["aarch64 neon us"] == ("mul", "saddlp")
+    assert named["aarch64 neon ss"] == ("smull", "saddlp", "addp")
+    assert named["amdgcn sdot4 bias us"] == ("v_dot4_i32_i8",)
     assert len(named) == len(FORMS), "no two forms have one name"

@@ -13,13 +13,15 @@ import pytest
 
 from cajeta_dot.backends.forms import instructions
 from cajeta_dot.backends.forms.algebra import Instruction
-from cajeta_dot.backends.forms.forms import FORMS, choose, even_odd, maddubs, one, split7_ss, split7_us, vnni_ss, vnni_uu
+from cajeta_dot.backends.forms.forms import FORMS, choose
+from cajeta_dot.backends.forms.formulas import even_odd, maddubs, one, split7_ss, split7_us, vnni_ss, vnni_uu
 from cajeta_dot.backends.forms.instructions import (
     DOT,
     dp4a_ss,
     dp4a_su,
     dp4a_us,
     dp4a_uu,
+    pmaddwd,
     vpdpbssd,
     vpdpbsud,
     vpdpbusd,
@@ -65,10 +67,10 @@ VNNI_INT8 = (("avxvnniint8", 16), ("avxvnniint8", 32), ("avx10.2", 64))
 SPLITS: tuple[Lowering, ...] = (split7_us, split7_ss)
 BIASES: tuple[Lowering, ...] = (vnni_ss, vnni_uu)
 COUNTS: list[tuple[str, int, Lowering, int]] = [
-    ("sse2", 16, even_odd(False, True), 9),
-    ("sse2", 16, even_odd(True, True), 10),
-    ("sse2", 16, even_odd(False, False), 8),
-    *((m, n, even_odd(False, False), 8) for m, n in BEFORE_VNNI),
+    ("sse2", 16, even_odd(pmaddwd, False, True), 9),
+    ("sse2", 16, even_odd(pmaddwd, True, True), 10),
+    ("sse2", 16, even_odd(pmaddwd, False, False), 8),
+    *((m, n, even_odd(pmaddwd, False, False), 8) for m, n in BEFORE_VNNI),
     *((m, n, f, 8) for m, n in BEFORE_VNNI for f in SPLITS),
     *((m, n, know_low(f), 1 + 3) for m, n in BEFORE_VNNI for f in SPLITS),  # LLVM sees that bit 7 is 0
     *((m, n, maddubs, 3) for m, n in BEFORE_VNNI),
@@ -159,6 +161,19 @@ PLACES = [  # operands arrive in the order of the declaration, as %0, %1, %2; th
     ("sm_61", dp4a_su, 32, "dp4a.s32.u32 %r4, %r2, %r3, %r1;"),
     ("sm_61", dp4a_ss, 32, "dp4a.s32.s32 %r4, %r2, %r3, %r1;"),
     ("sm_61", dp4a_uu, 32, "dp4a.u32.u32 %r4, %r2, %r3, %r1;"),
+    ("i8mm", instructions.usdot, 128, "usdot v0.4s, v1.16b, v2.16b"),
+    ("i8mm", instructions.usdot, 64, "usdot v0.2s, v1.8b, v2.8b"),
+    ("gfx906", instructions.sdot4, 32, "v_dot4_i32_i8 v0, v1, v2, v0"),
+    ("gfx1100", instructions.sudot4_us, 32, "v_dot4_i32_iu8 v0, v1, v2, v0 neg_lo:[0,1,0]"),
+    ("gfx1100", instructions.sudot4_ss, 32, "v_dot4_i32_iu8 v0, v1, v2, v0 neg_lo:[1,1,0]"),
+    ("zvqdotq", instructions.vqdotsu, 128, "vqdotsu.vv v8, v9, v10"),
+    ("zvqdotq", instructions.vqdotsu, 512, "vqdotsu.vv v8, v12, v16"),
+    (
+        "relaxed-simd",
+        instructions.wasm_relaxed_dot,
+        128,
+        "local.get 1 local.get 2 local.get 0 i32x4.relaxed_dot_i8x16_i7x16_add_s",
+    ),
 ]
 
 
@@ -166,7 +181,57 @@ PLACES = [  # operands arrive in the order of the declaration, as %0, %1, %2; th
 def test_operands_reach_their_place(machine: str, instruction: Instruction, bits: int, expected: str) -> None:
     """Proofs can't see an encoding with its operands exchanged; where nothing executes it, this can."""
     assembly = MACHINES[machine].assembly(register_function(instruction, bits))
-    assert expected in re.sub(r"[ \t]+", " ", assembly)
+    assert expected in re.sub(r"\s+", " ", assembly)
+
+
+COMPUTES = {  # the names of what computes vectors, not of what loads, stores or counts
+    "aarch64": r"(?:us?|s)dot|eor|bic|mul|addp|add(?=\s+v)|shl|[us]shr|[us]mull2?|[us]addlp|[us]adalp",
+    "amdgcn": r"v_dot4\S+|v_xor\S+",
+    "riscv64": r"v(?!set|le|se)\S+",
+    "wasm32": r"v128\.(?:and|or|xor)|i\d+x\d+\.\S+",
+}
+BIAS_906 = "v_dot4_i32_i8 v_dot4_i32_i8 v_dot4_i32_i8 v_xor_b32_e32"
+EVEN_ODD = "i32x4.add i32x4.add i32x4.dot_i16x8_s i32x4.dot_i16x8_s"
+ELSEWHERE = [  # machine, signs, what w is known to be at most, and what one register takes
+    ("i8mm", "us", 255, "usdot"),
+    ("i8mm", "su", 255, "usdot"),
+    ("i8mm", "ss", 255, "sdot"),
+    ("i8mm", "uu", 255, "udot"),
+    ("dotprod", "us", 255, "eor sdot sdot sdot"),
+    ("dotprod", "us", 127, "sdot"),
+    ("neon", "us", 255, "bic mul mul sadalp sadalp shl sshr sshr ushr"),
+    ("neon", "ss", 255, "add addp saddlp saddlp smull smull2"),
+    ("neon", "uu", 255, "add addp uaddlp uaddlp umull umull2"),
+    ("neon", "us", 127, "addp sadalp smull smull2"),
+    ("neon", "uu", 128, "addp uadalp umull umull2"),
+    ("gfx906", "us", 255, BIAS_906),
+    ("gfx906", "su", 255, BIAS_906),
+    ("gfx906", "ss", 255, "v_dot4_i32_i8"),
+    ("gfx906", "uu", 255, "v_dot4_u32_u8"),
+    ("gfx1030", "ss", 255, "v_dot4c_i32_i8"),
+    ("gfx1100", "us", 255, "v_dot4_i32_iu8"),
+    ("gfx1100", "ss", 255, "v_dot4_i32_iu8"),
+    ("gfx1100", "uu", 255, "v_dot4_u32_u8"),
+    ("zvqdotq", "us", 255, "vqdotsu.vv"),
+    ("zvqdotq", "su", 255, "vqdotsu.vv"),
+    ("zvqdotq", "ss", 255, "vqdot.vv"),
+    ("zvqdotq", "uu", 255, "vqdotu.vv"),
+    ("relaxed-simd", "us", 255, f"{EVEN_ODD} i16x8.shl i16x8.shr_s i16x8.shr_s i16x8.shr_u v128.and"),
+    ("relaxed-simd", "ss", 255, f"{EVEN_ODD} i16x8.shl i16x8.shl" + " i16x8.shr_s" * 4),
+    ("relaxed-simd", "uu", 255, f"{EVEN_ODD} i16x8.shr_u i16x8.shr_u v128.and v128.and"),
+    ("relaxed-simd", "us", 127, "i32x4.relaxed_dot_i8x16_i7x16_add_s"),
+    ("relaxed-simd", "ss", 127, "i32x4.relaxed_dot_i8x16_i7x16_add_s"),
+]
+
+
+@pytest.mark.parametrize(("machine", "signs", "w_max", "expected"), ELSEWHERE)
+def test_a_register_takes_the_known_instructions(machine: str, signs: str, w_max: int, expected: str) -> None:
+    target = MACHINES[machine]
+    form = choose(signs, target.has, w_max)
+    registers = form.registers(target.has)
+    assembly = target.assembly(dot_function(form.lower, registers[-1], registers))
+    found = re.findall(rf"^\s*({COMPUTES[form.family]})(?=\s)", assembly, re.MULTILINE)
+    assert sorted(found) == sorted(expected.split())
 
 
 @pytest.mark.parametrize(("lanes", "words"), [(4, 4), (1, 4), (16, 16), (1, 16)])

@@ -10,7 +10,8 @@ import z3
 
 from cajeta_dot.backends.forms import instructions
 from cajeta_dot.backends.forms.algebra import Instruction, by_registers, cut, into_one_lane, join
-from cajeta_dot.backends.forms.forms import FORMS, one
+from cajeta_dot.backends.forms.forms import FORMS
+from cajeta_dot.backends.forms.formulas import one
 from cajeta_dot.backends.forms.numpy_reading import Integers, NumpyReading, evaluate
 from cajeta_dot.backends.forms.z3_reading import Z3Reading, word
 
@@ -42,7 +43,8 @@ def test_numpy_agrees_with_integers_on_one_lane(form: Form) -> None:
             assert (made == define(form, w, x, acc)).all(), (width, registers)
 
 
-KNOWN = [form for form in FORMS + WRONG if form.idea != "padding looked at"]  # whose result is unknown to any reading
+UNKNOWN = ("padding looked at", "relaxed on", "relaxed with")  # the result is unknown to any reading
+KNOWN = [*FORMS, *(form for form in WRONG if not form.idea.startswith(UNKNOWN))]
 
 
 @pytest.mark.parametrize("form", KNOWN, ids=name)

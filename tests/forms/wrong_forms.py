@@ -5,8 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cajeta_dot.backends.forms.algebra import Instruction, Lanes, join
-from cajeta_dot.backends.forms.forms import exact, exchange, maddubs, one, split7_us
-from cajeta_dot.backends.forms.instructions import S8, U8, dot_accumulate, encode_vnni, pmaddubsw, pmaddwd, vpdpbusd
+from cajeta_dot.backends.forms.forms import exact
+from cajeta_dot.backends.forms.formulas import even_odd, exchange, maddubs, neon_narrow, one, split7_us
+from cajeta_dot.backends.forms.instructions import (
+    S8,
+    U8,
+    dot_accumulate,
+    encode_vnni,
+    pmaddubsw,
+    pmaddwd,
+    saddlp,
+    sdot,
+    smull,
+    uaddlp,
+    umull,
+    usdot,
+    vpdpbusd,
+    vqdotsu,
+    wasm_dot,
+    wasm_relaxed_dot,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +76,10 @@ def read_padding(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
     return join(low, vpdpbusd(acc, padded, x).window(acc.lanes // 2, acc.lanes // 2))
 
 
+def forget_half_the_bias(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
+    return sdot(sdot(acc, w ^ 128, x), 64, x)
+
+
 WRONG: tuple[Form, ...] = (
     exact("sign trick", "ss", trust_sign_trick),
     exact("maddubs claimed exact", "us", maddubs),
@@ -75,4 +97,14 @@ WRONG: tuple[Form, ...] = (
     exact("split7 with the wrong sign", "ss", split7_us),
     exact("complement for negation", "ss", complement),
     exact("padding looked at", "us", read_padding),
+    exact("half the bias forgotten", "us", forget_half_the_bias),
+    exact("usdot exchanged", "us", exchange(one(usdot))),
+    exact("sdot on one more weight", "us", one(sdot), w_max=128),
+    exact("vqdotsu not exchanged", "us", one(vqdotsu)),
+    exact("narrow on one more weight", "ss", neon_narrow(smull, saddlp), w_max=128),
+    exact("narrow on one more unsigned weight", "uu", neon_narrow(umull, uaddlp), w_max=129),
+    exact("relaxed on any weight", "us", exchange(one(wasm_relaxed_dot))),
+    exact("relaxed on one more weight", "ss", exchange(one(wasm_relaxed_dot)), w_max=128),
+    exact("relaxed with the wrong operand known", "us", one(wasm_relaxed_dot), w_max=127),
+    exact("odd bytes read as unsigned", "us", even_odd(wasm_dot, False, False)),
 )
