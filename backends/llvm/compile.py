@@ -1,7 +1,8 @@
-"""A checked program to the text of one machine. What x86 and nvptx share."""
+"""A checked program to the text of one machine, and that to what was asked for: what all families share."""
 
 from __future__ import annotations
 
+from cajeta_dot.backends import Artifact
 from cajeta_dot.backends.llvm.modules import refuse, write_module
 from cajeta_dot.diagnostics import Help, Label
 from cajeta_dot.diagnostics.rules import SATURATION, SCALARIZED
@@ -30,6 +31,16 @@ def write_program(program: Program, machine: Machine, checks: bool, reporter: Re
     module = write_module(core, machine, checks)
     origins = dict(zip(core.functions, program.functions, strict=True))
     return replace(module, exports={origins[function]: name for function, name in module.exports.items()})
+
+
+def write_artifact(module: ModuleText, machine: Machine, kind: str, optimize: int) -> Artifact:
+    """A module as `llvm-ir`, `asm` (or `ptx`) or `obj`."""
+    if kind == "llvm-ir":
+        return Artifact(kind, module.text, module.choices)
+    from cajeta_dot.backends.llvm.assembler import write_assembly, write_object
+
+    make = write_object if kind == "obj" else write_assembly
+    return Artifact(kind, make(module.text, machine, optimize), module.choices)
 
 
 def warn_clamping(choices: Iterable[Choice], machine: Machine, reporter: Reporter) -> None:

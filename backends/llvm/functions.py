@@ -101,8 +101,9 @@ class FunctionWriter:
     def place_slot(self, place: int, slot: Slot) -> None:
         """A local on the stack."""
         name = f"%{clean(slot.name)}.local{place}"
-        self.writer.entry.append(f"{name} = alloca {spell(slot.type)}")
-        self._slots[slot] = f"ptr {name}"
+        space = self.module.machine.stack_space
+        self.writer.entry.append(f"{name} = alloca {spell(slot.type)}{space and f', {space}'}")
+        self._slots[slot] = f"ptr {space}{space and ' '}{name}"
 
     def locate_slot(self, slot: Slot) -> str:
         """Where a local is, as `load` and `store` are told."""
@@ -351,11 +352,12 @@ class FunctionWriter:
         return hidden
 
     def find_axis(self, word: str) -> str:
-        """One of `facts.AXES`: a parameter on a CPU, a special register on a GPU."""
-        if not self.module.machine.is_gpu:
+        """One of `facts.AXES`: a parameter on a CPU; on a GPU in a register, or known."""
+        gpu = self.module.machine.gpu
+        if gpu is None:
             return f"%{word}"
-        what, _, axis = word.partition(".")
-        return self.writer.call("i32", f"llvm.nvvm.read.ptx.sreg.{_REGISTERS[what]}.{axis}")
+        found = gpu.axes[word]
+        return found if found.isdigit() else self.writer.call("i32", found)
 
     def coordinate(self, value: Value, args: Sequence[str]) -> str:
         """One of the three numbers it is made of, or `global`: group * size + local, which wraps."""
@@ -414,7 +416,6 @@ _SPECIAL: dict[str, Special] = {
     "extract_at": memory.extract_at,
     "insert_at": memory.insert_at,
 }
-_REGISTERS = {"local": "tid", "size": "ntid", "group": "ctaid"}
 _IN_WIDER_FLOATS = frozenset(
     ("add sub mul div rem min max neg abs floor ceil trunc sqrt round fma " + " ".join(COMPARISONS)).split()
 )

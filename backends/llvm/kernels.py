@@ -15,14 +15,18 @@ at once, each with a launch of its own. The arrays of a kernel may only overlap 
 
 **In PTX** a kernel is a `.visible .entry`, launched as CUDA does it. An array parameter is two: a pointer to global memory,
 aligned to 16 bytes (as what CUDA allocates is), and its int64 length. Arrays may overlap as on a CPU.
+
+**On amdgcn** a kernel is one of the HSA ABI, code object version 5, launched as HIP does it, with workgroups of the size that
+it was compiled for (`--block`). Parameters are as in PTX, but an array need only be aligned like its elements.
 """
 
 from __future__ import annotations
 
+from cajeta_dot.backends.llvm.memory import call_calloc
 from cajeta_dot.backends.llvm.names import clean, quote
 from cajeta_dot.backends.llvm.signatures import hidden_parameters, parameters, returned_type
 from cajeta_dot.backends.llvm.types import spell
-from cajeta_dot.backends.llvm.writer import spell_operands
+from cajeta_dot.backends.llvm.writer import Writer, spell_operands
 from cajeta_dot.types import BOOLEAN, FLOAT, SIGNED, VOID, Array, Scalar
 
 TYPE_CHECKING = False
@@ -41,9 +45,12 @@ ARRAY_ALIGNMENT = 16
 
 def write_gpu_kernel(module: Module, function: Function) -> list[str]:
     """The work item's own function, called once: LLVM puts it in place."""
+    gpu = module.machine.gpu
+    assert gpu
     arguments = ", ".join(_list_exported(module, function))
+    metadata = "".join(f"!{name} {module.add_metadata(node)} " for name, node in gpu.kernel_metadata.items())
     return [
-        f"define ptx_kernel void @{quote(module.exported_names[function])}({arguments}) #0 {{",
+        f"define {gpu.convention} void @{quote(module.exported_names[function])}({arguments}) #0 {metadata}{{",
         "entry:",
         *_enter(function),
         f"  {_call(module, function)}",
@@ -61,10 +68,17 @@ def write_kernel(module: Module, function: Function) -> list[str]:
 
 def write_workgroup_kernel(module: Module, function: Function) -> list[str]:
     """The loop over workgroups around the function of one."""
-    module.declarations["calloc"] = "declare ptr @calloc(i64, i64)"
     module.declarations["free"] = "declare void @free(ptr)"
     memory = module.memory[function]
-    allocate = _ALLOCATE.format(item=memory.frame + 1, shared=memory.shared, site=module.add_memory_site(function).number)
+    writer = Writer(module.declarations)
+    pointer = call_calloc(writer, module.machine, "%bytes", 1)
+    allocate = _ALLOCATE.format(
+        item=memory.frame + 1,
+        shared=memory.shared,
+        calloc="\n".join(f"  {line}" for line in writer.lines),
+        memory=pointer,
+        site=module.add_memory_site(function).number,
+    )
     call = f"  {_call(module, function)}\n  br label %group.done\ngroup.done:\n"
     return [
         *_head(module, function),
@@ -117,7 +131,7 @@ def _list_exported(module: Module, function: Function) -> list[str]:
         if isinstance(param.type, Array):
             facts = " noalias" if function.kind == "kernel" else ""
             facts += "" if place in module.written[function] else " readonly"
-            facts += f" align {ARRAY_ALIGNMENT}" if module.machine.is_gpu else ""
+            facts += f" align {ARRAY_ALIGNMENT}" if module.machine.needs_alignment else ""
             _, length = next(named)
             made += [f"{type}{facts} {name}", f"i64 {length}"]
         elif param.type == BOOLEAN:
@@ -261,7 +275,8 @@ _ALLOCATE = """\
   %items = mul i64 %area.wide, %depth.wide
   %items.bytes = mul i64 %items, {item}
   %bytes = add i64 %items.bytes, {shared}
-  %memory = call ptr @calloc(i64 %bytes, i64 1)
+{calloc}
+  %memory = getelementptr i8, ptr {memory}, i64 0
   %no.memory = icmp eq ptr %memory, null
   br i1 %no.memory, label %lacking, label %group, !prof !0
 lacking:

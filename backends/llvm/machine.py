@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cajeta_dot.backends.llvm.conversions import Halves
+    from cajeta_dot.backends.llvm.gpu import Gpu
 
 
 @record
@@ -17,8 +18,9 @@ class Machine:
 
     target: what the user calls it. triple, layout, cpu, features: LLVM's words; the layout is that of the triple.
     forms: the features that dot products may use, and `family` whose instructions those are.
-    halves: what it knows of float16. is_gpu: kernels are one work item each, and arrays lie in global memory.
-    bytes_in_words: it has no byte lanes, so four bytes are worked on as one word (`words`).
+    halves: what it knows of float16. gpu: how it is written for if it is one, where kernels are one work item each and arrays
+    lie in global memory. bytes_in_words: it has no byte lanes, so four bytes are worked on as one word (`words`).
+    flags: metadata nodes about the whole module. size_bits: of C's size_t.
     lacks: (opcode, kind of element) -> what a message calls it, for what it can't do exactly.
     clamps: dot products may take a form that is not exact. tune: the processor that code is timed for, if it is another.
     """
@@ -31,11 +33,38 @@ class Machine:
     family: str
     forms: frozenset[str]
     halves: Halves
-    is_gpu: bool = False
+    gpu: Gpu | None = None
     bytes_in_words: bool = False
+    flags: tuple[str, ...] = ()
+    size_bits: int = 64
     lacks: Mapping[tuple[str, str], str] = {}
     clamps: bool = False
     tune: str = ""
+
+    @property
+    def is_gpu(self) -> bool:
+        """Is each work item a call of its own?"""
+        return self.gpu is not None
+
+    @property
+    def needs_plain_names(self) -> bool:
+        """Must exported names be without dots and letters beyond ASCII?"""
+        return self.gpu is not None and self.gpu.plain_names
+
+    @property
+    def size_type(self) -> str:
+        """C's size_t, as LLVM spells it."""
+        return f"i{self.size_bits}"
+
+    @property
+    def needs_alignment(self) -> bool:
+        """Would it trap at a vector in memory that is not aligned like its size?"""
+        return self.gpu is not None and self.gpu.aligned
+
+    @property
+    def stack_space(self) -> str:
+        """The address space of locals as LLVM spells it; empty for the usual one."""
+        return f"addrspace({self.gpu.stack})" if self.gpu and self.gpu.stack else ""
 
     @property
     def feature_string(self) -> str:
@@ -46,5 +75,8 @@ class Machine:
     def attributes(self) -> str:
         """What every function of a module says of the processor."""
         features = f' "target-features"="{self.feature_string}"' if self.features else ""
+        # Items that meet at a barrier in a function must be those that call it together.
+        convergent = "convergent " if self.is_gpu else ""
         tuned = f' "tune-cpu"="{self.tune}"' if self.tune else ""
-        return f'nounwind "target-cpu"="{self.cpu}"{features}{tuned}'
+        words = " ".join([f'"target-cpu"="{self.cpu}"{features}{tuned}', *(self.gpu.attributes if self.gpu else ())])
+        return f"{convergent}nounwind {words}"

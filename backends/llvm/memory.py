@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cajeta_dot.backends.llvm.functions import FunctionWriter
+    from cajeta_dot.backends.llvm.machine import Machine
     from cajeta_dot.backends.llvm.writer import Writer
     from cajeta_dot.ir import Value
 
@@ -25,7 +26,7 @@ def load(function: FunctionWriter, value: Value, args: Sequence[str]) -> str:
     assert isinstance(type, (Scalar, Vector))
     pointer, writer = _locate(function, value, args[1], lanes_of(type)), function.writer
     word, element = spell_in_memory(type), element_of(type)
-    if function.module.machine.is_gpu and isinstance(type, Vector):
+    if function.module.machine.needs_alignment and isinstance(type, Vector):
         loaded = load_vector(writer, type, pointer)
     else:
         loaded = writer.value(f"load {word}, {pointer}, align {size_in_memory(element)}")
@@ -39,7 +40,7 @@ def store(function: FunctionWriter, value: Value, args: Sequence[str]) -> str:
     term, word, element = args[2], spell_in_memory(type), element_of(type)
     if element == BOOLEAN:
         term = writer.value(f"zext {spell(type)} {term} to {word}")
-    if function.module.machine.is_gpu and isinstance(type, Vector):
+    if function.module.machine.needs_alignment and isinstance(type, Vector):
         store_vector(writer, type, pointer, term)
     else:
         writer.do(f"store {word} {term}, {pointer}, align {size_in_memory(element)}")
@@ -128,17 +129,26 @@ def allocate(function: FunctionWriter, value: Value, args: Sequence[str]) -> str
     size = size_in_memory(value.type.element)
     site = module.site(LENGTH, value, type) if module.can_fault(value) else None
     if site:
-        bad = is_outside(writer, count, str(MAX_BYTES // size + 1))
+        bad = is_outside(writer, count, str(min(MAX_BYTES, 1 << (module.machine.size_bits - 1)) // size + 1))
         function.check(bad, site, args[0], "0")
     # calloc may answer null for no bytes: ask for one element at least.
     at_least_one = writer.call("i64", "llvm.umax.i64", ("i64", count), ("i64", "1"))
-    pointer = writer.call("ptr", "calloc", ("i64", at_least_one), ("i64", str(size)))
+    pointer = call_calloc(writer, module.machine, at_least_one, size)
     if site:
         bad = writer.value(f"icmp eq ptr {pointer}, null")
         function.check(bad, site, args[0], "0")
     function.held.append(pointer)
     function.lengths[value] = count
     return pointer
+
+
+def call_calloc(writer: Writer, machine: Machine, count: str, size: int) -> str:
+    """Zeroed memory for so many elements, an i64. More than size_t can say is the most that it can, which no machine has."""
+    word = machine.size_type
+    if machine.size_bits < 64:
+        most = writer.call("i64", "llvm.umin.i64", ("i64", count), ("i64", str((1 << machine.size_bits) - 1)))
+        count = writer.value(f"trunc i64 {most} to {word}")
+    return writer.call("ptr", "calloc", (word, count), (word, str(size)))
 
 
 def free(writer: Writer, pointers: Sequence[str]) -> None:

@@ -77,13 +77,14 @@ class Module:
         self.memory: dict[Function, Memory] = {}
         self.sites: list[Site] = []
         self.choices: list[Choice] = []
+        self.metadata = [RARE]
 
     def _name_exported(self) -> dict[Function, str]:
         names: dict[Function, str] = {}
         taken: set[str] = set()
         for function in self.reachable:
             if is_exported(function, self.machine):
-                names[function] = export_name(function.symbol, taken, is_ptx=self.machine.is_gpu)
+                names[function] = export_name(function.symbol, taken, is_plain=self.machine.needs_plain_names)
                 taken.add(names[function])
         return names
 
@@ -122,9 +123,21 @@ class Module:
         return name
 
     def emit_barrier(self, writer: Writer) -> None:
-        name = "llvm.nvvm.barrier.cta.sync.aligned.all"
-        self.declarations[name] = f"declare void @{name}(i32)"
-        writer.do(f"call void @{name}(i32 0)")
+        gpu = self.machine.gpu
+        assert gpu, "on a CPU a kernel is cut at its barriers"
+        name, operands = gpu.barrier
+        self.declarations[name] = f"declare void @{name}({operands.partition(' ')[0]})"
+        if gpu.fence:
+            writer.do(f'fence syncscope("{gpu.fence}") release')
+        writer.do(f"call void @{name}({operands})")
+        if gpu.fence:
+            writer.do(f'fence syncscope("{gpu.fence}") acquire')
+
+    def add_metadata(self, node: str) -> str:
+        """A node of the module, by its number."""
+        if node not in self.metadata:
+            self.metadata.append(node)
+        return f"!{self.metadata.index(node)}"
 
     # ---- the text
 
@@ -146,9 +159,14 @@ class Module:
             f"attributes #0 = {{ {machine.attributes} }}",
             f"attributes #1 = {{ alwaysinline {machine.attributes} }}",
             "",
-            RARE,
+            *self._list_metadata(),
             "",
         ])  # fmt: skip
+
+    def _list_metadata(self) -> list[str]:
+        flags = [self.add_metadata(flag) for flag in self.machine.flags]
+        named = [f"!llvm.module.flags = !{{{', '.join(flags)}}}"] if flags else []
+        return [*named, *(f"!{number} = {node}" for number, node in enumerate(self.metadata))]
 
     def _write_internal(self, function: Function) -> list[str]:
         operands = [*parameters(self, function), *hidden_parameters(self, function)]

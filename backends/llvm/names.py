@@ -28,13 +28,13 @@ def clean(name: str) -> str:
     return "".join(c if c in _PLAIN else "_" for c in name)
 
 
-def export_name(symbol: str, taken: Container[str], *, is_ptx: bool = False) -> str:
+def export_name(symbol: str, taken: Container[str], *, is_plain: bool = False) -> str:
     """What a method is called outside: its symbol, where that is possible.
 
-    `$` is added to one that is taken or the name of a C function. PTX has neither `.` nor letters beyond ASCII: these become
-    `$`, or `$` and a number.
+    `$` is added to one that is taken or the name of a C function. Where it must be plain, as in PTX, it has neither `.` nor
+    letters beyond ASCII: these become `$`, or `$` and a number.
     """
-    if is_ptx:
+    if is_plain:
         symbol = "".join("$" if c == "." else c if c in _PLAIN else f"${ord(c):x}" for c in symbol)
     while symbol in taken or symbol in LIBRARY:
         symbol += "$"

@@ -86,7 +86,7 @@ class Writer:
         return ["entry:", *indented]
 
 
-RARE = '!0 = !{!"branch_weights", i32 1, i32 1048575}'
+RARE = '!{!"branch_weights", i32 1, i32 1048575}'  # the first of every module's metadata
 
 
 def spell_operands(operands: Sequence[Operand]) -> str:

@@ -12,6 +12,7 @@ from .dependencies import KIND as RULES_KIND
 from .dependencies import place_rules, write_rules
 from .files import STREAM, make_folder, print_output, write_whole
 from .messages import Refusal
+from .session import NATIVE
 from .tree import print_tree
 
 TYPE_CHECKING = False
@@ -127,7 +128,7 @@ def _choose_kind(target: Target, asked: str) -> str:
         return kind
     if kind and kind not in (*EXTENSIONS, ASSEMBLY):
         raise Refusal(USAGE, f"no output kind `{kind}`", f"`{info.name}` emits {', '.join(info.kinds)}")
-    others = [other.name for _, other in all_targets() if kind in other.kinds]
+    others = sorted((other.name for _, other in all_targets() if kind in other.kinds), key=lambda name: name != NATIVE)
     offer = f"`--target {others[0]}` emits it" if others else f"`{info.name}` emits {', '.join(info.kinds) or 'nothing'}"
     raise Refusal(EMIT_CONTRADICTION, f"target `{info.name}` does not emit `{kind or 'anything'}`", offer)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cajeta_dot.backends import Options
+from cajeta_dot.backends.native import backend as native
 from cajeta_dot.backends.reference import backend as reference
 from cajeta_dot.backends.x86 import TIERS
 from cajeta_dot.backends.x86 import backend as x86
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 Shape = Scalar | Vector
 Lanes = np.ndarray[Any, Any]
-CPU_TARGETS = [info.name for info in x86.targets() if info.name != "native"]
+CPU_TARGETS = [info.name for info in x86.targets()]
 EXACT = [tier.info.name for tier in TIERS if not x86.missing(tier.info.name)]
 # Those of them between which LLVM writes other code for what is no dot product.
 RUNNABLE = [target for target in ("x86-vnni", "x86-avx2", "x86-ssse3", "x86-scalar") if target in EXACT]
@@ -103,7 +104,7 @@ def stored_as(type: Shape) -> Shape:
 
 def load(program: Program, target: str, checks: bool = True, optimize: int = 2) -> dict[str, Entry]:
     """Its entries by the names of the functions, without the class."""
-    backend: Backend = reference if target == "reference" else x86
+    backend: Backend = {"reference": reference, "native": native}.get(target, x86)
     reporter = Reporter(SOURCE)
     loaded = backend.load(program, target, Options(checks=checks, optimize=optimize), reporter)
     assert loaded is not None, [d.message for d in reporter.found]

@@ -15,7 +15,10 @@ import pytest
 from cajeta_dot.backends import Options, nvptx, x86
 from cajeta_dot.backends.llvm import host
 from cajeta_dot.backends.llvm.names import LIBRARY, export_name, quote
-from cajeta_dot.backends.x86 import TIERS, backend, resolve
+from cajeta_dot.backends.llvm.processors import KINDS
+from cajeta_dot.backends.native import backend as native_backend
+from cajeta_dot.backends.native import resolve
+from cajeta_dot.backends.x86 import TIERS, backend
 from cajeta_dot.diagnostics import Reporter
 from cajeta_dot.diagnostics.rules import FEATURE_MISSING, HOST_IN_DOUBT, TARGET_TOO_OLD, UNKNOWN_TARGET
 from cajeta_dot.ir import Builder, Function
@@ -40,9 +43,9 @@ def features(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def native(reporter: Reporter | None = None) -> str:
-    machine = resolve("native", Options(), reporter or Reporter(SOURCE))
-    assert machine
-    return machine.target
+    found = resolve(Options(), reporter or Reporter(SOURCE))
+    assert found
+    return found[1].info.name
 
 
 def dot_program() -> tuple[Function, ...]:
@@ -75,7 +78,7 @@ def test_native_is_the_best_that_the_features_allow(named: str, best: str, featu
     before = NAMES[: NAMES.index(best)]
     assert all(backend.missing(name) for name in before), "a better one would have been chosen"
     assert backend.missing(best) == ""
-    assert backend.missing("native") == ""
+    assert native_backend.missing("native") == ""
 
 
 def test_scalar_code_can_be_asked_for(features: pytest.MonkeyPatch) -> None:
@@ -115,8 +118,12 @@ def test_a_known_machine_is_used_without_a_note(features: pytest.MonkeyPatch) ->
 
 
 def test_another_processor_runs_none_of_it(features: pytest.MonkeyPatch) -> None:
-    features.setattr(llvm, "get_process_triple", lambda: "aarch64-apple-darwin")
-    assert {backend.missing(name) for name in ("native", *NAMES)} == {"an x86-64 processor"}
+    features.setattr(llvm, "get_process_triple", lambda: "powerpc64le-unknown-linux-gnu")
+    assert {backend.missing(name) for name in NAMES} == {"an x86-64 processor"}
+    assert native_backend.missing("native") == "an x86-64 or AArch64 processor"
+    reporter = Reporter(SOURCE)
+    assert native_backend.load(make_program(*dot_program()), "native", Options(), reporter) is None
+    assert [d.message for d in reporter.found] == ["`native` needs an x86-64 or AArch64 processor, which this machine is not"]
     host._ask_llvm.cache_clear()  # pyright: ignore[reportPrivateUsage]
 
 
@@ -124,7 +131,11 @@ def test_another_processor_runs_none_of_it(features: pytest.MonkeyPatch) -> None
 
 
 def refined(target: str, reporter: Reporter | None = None, **wishes: str) -> Machine | None:
-    return resolve(target, Options(**wishes), reporter or Reporter(SOURCE))  # type: ignore[arg-type]
+    options, reporter = Options(**wishes), reporter or Reporter(SOURCE)  # type: ignore[arg-type]
+    if target == "native":
+        found = resolve(options, reporter)
+        target = found[1].info.name if found else ""
+    return backend.resolve(target, options, reporter) if target else None
 
 
 @pytest.mark.parametrize(
@@ -281,7 +292,7 @@ def test_the_text_stands_for_itself(checks: bool, target: str) -> None:
     assert not re.search(r"\b(nsw|nuw|undef|fast|nnan|ninf|reassoc|contract)\b", artifact.content)
 
 
-@pytest.mark.parametrize("kind", x86.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_two_runs_write_the_same(kind: str) -> None:
     """Also in processes whose hashes differ."""
     script = f"""
@@ -362,8 +373,8 @@ def test_names_outside_are_told_apart() -> None:
     assert export_name("memcpy", none) == "memcpy$"
     assert export_name("memcpy", {"memcpy$"}) == "memcpy$$"
     assert export_name("Dot.k", none) == "Dot.k"
-    assert export_name("Dot.k", {"Dot$k"}, is_ptx=True) == "Dot$k$"
-    assert export_name("größe", none, is_ptx=True) == "gr$f6$dfe"
+    assert export_name("Dot.k", {"Dot$k"}, is_plain=True) == "Dot$k$"
+    assert export_name("größe", none, is_plain=True) == "gr$f6$dfe"
     assert quote("größe") == r'"gr\C3\B6\C3\9Fe"'
     assert quote("0x") == '"0x"'
 

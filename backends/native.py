@@ -1,0 +1,78 @@
+"""The target `native`: the best of the targets that this machine can run, chosen anew each time."""
+
+from __future__ import annotations
+
+from cajeta_dot.backends import TargetInfo, aarch64, x86
+from cajeta_dot.backends.llvm.processors import KINDS, refuse_missing
+from cajeta_dot.backends.x86_features import features_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cajeta_dot.backends import Artifact, Backend, Loaded, Options
+    from cajeta_dot.backends.llvm.processors import Tier
+    from cajeta_dot.diagnostics import Reporter
+    from cajeta_dot.ir import Program
+
+_SUMMARY = "the best of the x86 or AArch64 targets that this machine has"
+_X86 = x86.TIERS[0].info  # of which all take the same processors and features
+NATIVE = TargetInfo("native", _SUMMARY, KINDS, True, dot="as that target's", cpus=_X86.cpus, features=_X86.features)
+_FAMILIES = {"x86_64": (x86.backend, x86.TIERS), "aarch64": (aarch64.backend, aarch64.TIERS)}
+
+
+class NativeBackend:
+    """One target, which stands for another."""
+
+    name = "native"
+
+    def targets(self) -> Sequence[TargetInfo]:
+        return (NATIVE,)
+
+    def missing(self, target: str) -> str:
+        """What this machine lacks, as a message names it."""
+        from cajeta_dot.backends.llvm.host import detect_host
+
+        return "" if detect_host().architecture in _FAMILIES else "an x86-64 or AArch64 processor"
+
+    def emit(self, program: Program, target: str, kind: str, options: Options, reporter: Reporter) -> Artifact | None:
+        """As the protocol says; on another machine, for any x86-64."""
+        found = resolve(options, reporter)
+        return found and found[0].emit(program, found[1].info.name, kind, options, reporter)
+
+    def load(self, program: Program, target: str, options: Options, reporter: Reporter) -> Loaded | None:
+        """As the protocol says."""
+        if refuse_missing(target, self.missing(target), reporter):
+            return None
+        found = resolve(options, reporter)
+        return found and found[0].load(program, found[1].info.name, options, reporter)
+
+
+def resolve(options: Options, reporter: Reporter) -> tuple[Backend, Tier] | None:
+    """What `native` is here, or for a processor that is named; None after an error.
+
+    Where this machine can't be told, it is the least that every machine has, as is said aloud.
+    """
+    from cajeta_dot.backends.llvm.host import detect_host, is_scalar_wanted
+
+    host = detect_host()
+    backend, tiers = _FAMILIES.get(host.architecture, _FAMILIES["x86_64"])
+    least, features = tiers[-1], host.features
+    if options.cpu or options.features:
+        from cajeta_dot.backends.x86_refine import change_features, check_names
+
+        if not check_names(options, NATIVE.name, reporter):
+            return None
+        (backend, tiers), least = _FAMILIES["x86_64"], x86.SCALAR
+        features = change_features(features_of(options.cpu) if options.cpu else features, options)
+    if host.doubt and not options.cpu:
+        from cajeta_dot.diagnostics.rules import HOST_IN_DOUBT
+
+        reporter.report(HOST_IN_DOUBT, f"`native` is `{least.info.name}`: {host.doubt}", None)
+        return backend, least
+    if is_scalar_wanted():
+        return backend, least
+    return backend, next(tier for tier in tiers if features.issuperset(tier.machine.features))
+
+
+backend: Backend = NativeBackend()
