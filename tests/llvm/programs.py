@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,12 +26,16 @@ if TYPE_CHECKING:
 
     Build = Callable[[Builder, list[Value]], Value]
 
+from . import emulation
+
 Shape = Scalar | Vector
 Lanes = np.ndarray[Any, Any]
 CPU_TARGETS = [info.name for info in x86.targets()]
-EXACT = [tier.info.name for tier in TIERS if not x86.missing(tier.info.name)]
+# The tests of opcodes run on emulated machines instead where this names some of `emulation.EMULATORS`; it takes minutes.
+EMULATED = os.environ.get("CAJETA_TEST_EMULATED", "").split()
+EXACT = EMULATED or [tier.info.name for tier in TIERS if not x86.missing(tier.info.name)]
 # Those of them between which LLVM writes other code for what is no dot product.
-RUNNABLE = [target for target in ("x86-vnni", "x86-avx2", "x86-ssse3", "x86-scalar") if target in EXACT]
+RUNNABLE = EMULATED or [target for target in ("x86-vnni", "x86-avx2", "x86-ssse3", "x86-scalar") if target in EXACT]
 SOURCE = Source("test.cj", "line one\nline two\nline three\nline four\n")
 
 
@@ -105,8 +110,9 @@ def stored_as(type: Shape) -> Shape:
 def load(program: Program, target: str, checks: bool = True, optimize: int = 2) -> dict[str, Entry]:
     """Its entries by the names of the functions, without the class."""
     backend: Backend = {"reference": reference, "native": native}.get(target, x86)
+    load = emulation.load if target in emulation.EMULATORS else backend.load
     reporter = Reporter(SOURCE)
-    loaded = backend.load(program, target, Options(checks=checks, optimize=optimize), reporter)
+    loaded = load(program, target, Options(checks=checks, optimize=optimize), reporter)
     assert loaded is not None, [d.message for d in reporter.found]
     return {function.name.removeprefix("T."): entry for function, entry in loaded.entries.items()}
 
