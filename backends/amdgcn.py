@@ -77,7 +77,7 @@ class AmdgcnBackend:
         if not is_known(architecture, tuple(ARCHITECTURES), reporter) or not _accept_block(options.block, reporter):
             return None
         machine = _make_machine(architecture, options.block)
-        written = write_program(program, machine, False, reporter)
+        written = write_program(program, machine, False, reporter, options.debug_lines)
         if not written or not accept_scalar(written.choices, machine, "v_dot4", _NEEDS, options, reporter):
             return None
         return write_artifact(written, machine, kind, options.optimize)

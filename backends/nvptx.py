@@ -66,7 +66,7 @@ class NvptxBackend:
         if not is_known(architecture, ARCHITECTURES, reporter):
             return None
         machine = _make_machine(architecture)
-        written = write_program(program, machine, False, reporter)
+        written = write_program(program, machine, False, reporter, options.debug_lines)
         if not written or not accept_scalar(written.choices, machine, "dp4a", _NEEDS, options, reporter):
             return None
         return write_artifact(written, machine, kind, options.optimize)

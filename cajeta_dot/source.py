@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from os.path import isabs
 
 
 class Source:
@@ -28,6 +29,12 @@ class Source:
         """Line and column of an offset, both from 1; a tab counts as one column."""
         line = bisect_right(self.line_starts, offset)
         return line, offset - self.line_starts[line - 1] + 1
+
+    @property
+    def name_in_output(self) -> str:
+        """The name for what is written to be used elsewhere: of an absolute path only the end, for the rest is this
+        machine's own."""
+        return self.name.replace("\\", "/").rpartition("/")[2] if isabs(self.name) else self.name
 
     def line(self, number: int) -> str:
         """The text of a line, counted from 1, without its line end."""

@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from cajeta_dot.ir import Program
 
 
-def write_program(program: Program, machine: Machine, checks: bool, reporter: Reporter) -> ModuleText | None:
-    """The module, its exports by the program's own functions; None after an error."""
+def write_program(
+    program: Program, machine: Machine, checks: bool, reporter: Reporter, lines: bool = False
+) -> ModuleText | None:
+    """The module, its exports by the program's own functions; None after an error. `lines`: with line numbers."""
     core = expand(program)
     if not machine.is_gpu:  # where a kernel is cut at its barriers, they must be in the kernel
         core = inline_barriers(core)
     if refuse(core, machine, reporter):
         return None
-    module = write_module(core, machine, checks)
+    module = write_module(core, machine, checks, lines)
     origins = dict(zip(core.functions, program.functions, strict=True))
     return replace(module, exports={origins[function]: name for function, name in module.exports.items()})
 

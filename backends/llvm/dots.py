@@ -51,9 +51,9 @@ def emit_dot(writer: Writer, value: Value, args: Sequence[str], form: Form, mach
     """All lanes at once, in registers as large as the machine has. One accumulator lane takes all products."""
     from cajeta_dot.backends.forms.algebra import Vector as Lanes
     from cajeta_dot.backends.forms.algebra import by_registers, into_one_lane
-    from cajeta_dot.backends.forms.llvm_reading import LlvmReading
+    from cajeta_dot.backends.llvm.reading import WriterReading
 
-    reading = LlvmReading(writer.lines, writer.name, writer.declarations)
+    reading = WriterReading(writer)
     bytes, acc = _vector(value.args[0]).lanes, _vector(value)
     # Forms write one lane as a scalar, where our type is a vector of one.
     lower = (by_registers if acc.lanes * 4 == bytes else into_one_lane)(form.lower, form.registers(machine.forms))

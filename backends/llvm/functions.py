@@ -67,6 +67,16 @@ class FunctionWriter:
         self._slots: dict[Slot, str] = {}
         self._around: list[_Around] = []
         self._ranges = Ranges(function)
+        self._scope = module.lines.add_scope(function, module.internal_names[function])
+        self.locate_function()
+
+    def locate_function(self) -> None:
+        """What is written from here on belongs to the function as a whole."""
+        self.writer.location = self.module.lines.locate_function(self._scope, self.function)
+
+    def _locate(self, value: Value | None) -> None:
+        """What is written from here on was asked for by this value, if it has a place."""
+        self.writer.location = self.module.lines.locate(self._scope, value) or self.writer.location
 
     def write(self) -> list[str]:
         """The lines between the braces."""
@@ -133,6 +143,7 @@ class FunctionWriter:
 
     def _if(self, item: If) -> Iterator[Block]:
         then, otherwise, end = self.writer.new_labels("then", "else", "end")
+        self._locate(item.condition)
         self.writer.branch(self.terms[item.condition], then, otherwise if item.otherwise else end)
         self.writer.begin(then)
         yield item.then
@@ -161,6 +172,7 @@ class FunctionWriter:
     def _go_on_if(self, condition: Value | None, onward: str, leave: str, outside: int) -> None:
         """Leave the loop unless the condition holds, and with it the arrays made since there were `outside`."""
         writer = self.writer
+        self._locate(condition)
         if condition is None:
             writer.jump(onward)
         elif len(self.held) == outside:
@@ -188,6 +200,7 @@ class FunctionWriter:
         """Also at the end of the text, which a function with a result never reaches."""
         if not self.writer.is_open:
             return
+        self._locate(value)
         result = self.function.result
         term = self.terms[value] if value else "" if result == VOID else _zero(result)
         if self.function in self.module.faulting and result != VOID:
@@ -250,6 +263,7 @@ class FunctionWriter:
     # ---- operations
 
     def _value(self, value: Value) -> None:
+        self._locate(value)
         args = [self.terms[arg] for arg in value.args]
         special = _SPECIAL.get(value.op)
         term = special(self, value, args) if special else self._compute(value, args)

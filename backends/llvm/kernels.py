@@ -48,7 +48,7 @@ def write_gpu_kernel(module: Module, function: Function) -> list[str]:
     gpu = module.machine.gpu
     assert gpu
     arguments = ", ".join(_list_exported(module, function))
-    metadata = "".join(f"!{name} {module.add_metadata(node)} " for name, node in gpu.kernel_metadata.items())
+    metadata = "".join(f"!{name} {module.metadata.add(node)} " for name, node in gpu.kernel_metadata.items())
     return [
         f"define {gpu.convention} void @{quote(module.exported_names[function])}({arguments}) #0 {metadata}{{",
         "entry:",

@@ -61,9 +61,9 @@ def emit_lookup(writer: Writer, table: str, indexes: str, lanes: int, features: 
 
     from cajeta_dot.backends.forms.algebra import Vector as Lanes
     from cajeta_dot.backends.forms.algebra import cut, join
-    from cajeta_dot.backends.forms.llvm_reading import LlvmReading
+    from cajeta_dot.backends.llvm.reading import WriterReading
 
-    reading = LlvmReading(writer.lines, writer.name, writer.declarations)
+    reading = WriterReading(writer)
     all_indexes, one_table = Lanes(reading, indexes, 8, lanes), Lanes(reading, table, 8, TABLE_LANES)
     parts: list[Lanes[str]] = []
     start = 0

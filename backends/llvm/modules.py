@@ -22,11 +22,13 @@ from cajeta_dot.backends.llvm.kernels import (
     write_kernel,
     write_workgroup_kernel,
 )
+from cajeta_dot.backends.llvm.lines import Lines
+from cajeta_dot.backends.llvm.metadata import Metadata
 from cajeta_dot.backends.llvm.names import export_name, quote
 from cajeta_dot.backends.llvm.signatures import hidden_parameters, parameters, returned_type
 from cajeta_dot.backends.llvm.types import size_in_memory
 from cajeta_dot.backends.llvm.workgroups import WORKGROUP_FUNCTIONS, Memory, WorkgroupWriter
-from cajeta_dot.backends.llvm.writer import RARE, Writer, spell_operands
+from cajeta_dot.backends.llvm.writer import Writer, spell_operands
 from cajeta_dot.diagnostics import Label
 from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.ir import Value, walk
@@ -59,10 +61,10 @@ class Module:
     faulting: those that return whether they faulted. recursive: those that are told how deep they are called. written:
     positions of the array parameters that may be written. coordinates: which of `facts.AXES` a function is given.
     declarations: what is only called, name -> line. workgroups: kernels whose items meet or share arrays, on a CPU; memory:
-    what each of these needs.
+    what each of these needs. lines: where instructions come from, if that is to be said.
     """
 
-    def __init__(self, program: Program, machine: Machine, checks: bool):
+    def __init__(self, program: Program, machine: Machine, checks: bool, lines: bool = False):
         self.program, self.machine, self.checks = program, machine, checks
         self.reachable = find_reachable(program, machine)
         self.recursive = find_recursive(program) if checks else frozenset[ir.Function]()
@@ -72,12 +74,14 @@ class Module:
         self.coordinates = find_coordinates(program, self.workgroups, machine)
         self.internal_names = {function: _name_internal(function) for function in program.functions}
         self.exported_names = self._name_exported()
+        self.metadata = Metadata()
+        self.metadata.flags += map(self.metadata.add, machine.flags)
+        self.lines = Lines(self.metadata, program.source if lines else None, directives_only=machine.family == "nvptx")
         self.declarations: dict[str, str] = {}
         self.globals: list[str] = []
         self.memory: dict[Function, Memory] = {}
         self.sites: list[Site] = []
         self.choices: list[Choice] = []
-        self.metadata = [RARE]
 
     def _name_exported(self) -> dict[Function, str]:
         names: dict[Function, str] = {}
@@ -133,14 +137,6 @@ class Module:
         if gpu.fence:
             writer.do(f'fence syncscope("{gpu.fence}") acquire')
 
-    def add_metadata(self, node: str) -> str:
-        """A node of the module, by its number."""
-        if node not in self.metadata:
-            self.metadata.append(node)
-        return f"!{self.metadata.index(node)}"
-
-    # ---- the text
-
     def write(self) -> str:
         parts = [self._write_internal(function) for function in self.reachable]
         parts += [self._write_exported(function) for function in self.exported_names]
@@ -159,33 +155,31 @@ class Module:
             f"attributes #0 = {{ {machine.attributes} }}",
             f"attributes #1 = {{ alwaysinline {machine.attributes} }}",
             "",
-            *self._list_metadata(),
+            *self.metadata.write(),
             "",
         ])  # fmt: skip
-
-    def _list_metadata(self) -> list[str]:
-        flags = [self.add_metadata(flag) for flag in self.machine.flags]
-        named = [f"!llvm.module.flags = !{{{', '.join(flags)}}}"] if flags else []
-        return [*named, *(f"!{number} = {node}" for number, node in enumerate(self.metadata))]
 
     def _write_internal(self, function: Function) -> list[str]:
         operands = [*parameters(self, function), *hidden_parameters(self, function)]
         head = f"{returned_type(self, function)} @{quote(self.internal_names[function])}({spell_operands(operands)})"
         attributes = "#1" if function.kind == "kernel" else "#0"
         writer = WorkgroupWriter if function in self.workgroups else FunctionWriter
-        return [f"define internal {head} {attributes} {{", *writer(self, function).write(), "}"]
+        scope = self.lines.add_scope(function, self.internal_names[function])
+        return [self.lines.mark_head(scope, f"define internal {head} {attributes} {{"), *writer(self, function).write(), "}"]
 
     def _write_exported(self, function: Function) -> list[str]:
         if function.kind != "kernel":
-            return write_host_method(self, function)
-        if self.machine.is_gpu:
-            return write_gpu_kernel(self, function)
-        return (write_workgroup_kernel if function in self.workgroups else write_kernel)(self, function)
+            write = write_host_method
+        elif self.machine.is_gpu:
+            write = write_gpu_kernel
+        else:
+            write = write_workgroup_kernel if function in self.workgroups else write_kernel
+        return self.lines.cover(write(self, function), function, self.exported_names[function])
 
 
-def write_module(program: Program, machine: Machine, checks: bool) -> ModuleText:
+def write_module(program: Program, machine: Machine, checks: bool, lines: bool = False) -> ModuleText:
     """The module of a program without methods (see passes/expand.py) that `refuse` has nothing against."""
-    module = Module(program, machine, checks)
+    module = Module(program, machine, checks, lines)
     text = module.write()
     return ModuleText(text, module.exported_names, tuple(module.sites), tuple(module.choices))
 

@@ -110,6 +110,7 @@ class WorkgroupWriter(FunctionWriter):
     def _write_region(self, region: Region, frame: int) -> None:
         writer = self.writer
         item, run, self._next, done = writer.new_labels("item", "run", "next", "done")
+        self.locate_function()
         for type, cell in _CELLS:
             writer.do(f"store {type} 0, ptr %at.{cell}")
         writer.begin(item)
@@ -121,6 +122,7 @@ class WorkgroupWriter(FunctionWriter):
         self._axes = {f"local.{axis}": writer.value(f"load i32, ptr %at.{axis}") for axis in "xyz"}
         self._frame = writer.value(f"getelementptr i8, ptr %frames, i64 {writer.value(f'mul i64 {self._item}, {frame}')}")
         self.run(region.block)
+        self.locate_function()
         writer.begin(self._next)
         self._advance(item, done)
         writer.begin(done)

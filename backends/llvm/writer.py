@@ -16,7 +16,8 @@ class Writer:
     """`declarations` belongs to the module: a line for each function that it only calls.
 
     `entry` is what the first block does before all else: the locals, and what is computed once for the whole function.
-    `label` is that of the block at hand, `is_open` tells if it still lacks its last instruction.
+    `label` is that of the block at hand, `is_open` tells if it still lacks its last instruction. `location` is what is put
+    behind every instruction to say where it comes from.
     """
 
     def __init__(self, declarations: dict[str, str]):
@@ -24,6 +25,7 @@ class Writer:
         self.entry: list[str] = []
         self.lines: list[str] = []
         self.is_open, self.label = True, "entry"
+        self.location = ""
         self._values = self._labels = 0
 
     # ---- values
@@ -36,12 +38,12 @@ class Writer:
     def value(self, instruction: str) -> str:
         """Do something that has a result; returns its name."""
         name = self.name()
-        self.lines.append(f"{name} = {instruction}")
+        self.lines.append(f"{name} = {instruction}{self.location}")
         return name
 
     def do(self, instruction: str) -> None:
         """Do something that has none."""
-        self.lines.append(instruction)
+        self.lines.append(instruction + self.location)
 
     def value_in_entry(self, instruction: str) -> str:
         """The same for what is done once, when the function is entered."""
@@ -77,16 +79,13 @@ class Writer:
     def close(self, instruction: str) -> None:
         """The last instruction of a block; a block that has one already can't be reached here."""
         if self.is_open:
-            self.lines.append(instruction)
+            self.lines.append(instruction + self.location)
         self.is_open = False
 
     def text(self) -> list[str]:
         """The body: everything between the braces."""
         indented = (line if line.endswith(":") else f"  {line}" for line in (*self.entry, *self.lines))
         return ["entry:", *indented]
-
-
-RARE = '!{!"branch_weights", i32 1, i32 1048575}'  # the first of every module's metadata
 
 
 def spell_operands(operands: Sequence[Operand]) -> str:

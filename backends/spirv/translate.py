@@ -25,7 +25,7 @@ def translate(program: Program, environment: Environment, options: Options) -> t
     surroundings = Surroundings(options.block, options.int_dot, options.checks, program.source if options.debug_lines else None)
     if surroundings.lines:
         surroundings.file = module.identify("file")
-        module.strings.append(f"{surroundings.file} = OpString {quote(program.source.name)}")
+        module.strings.append(f"{surroundings.file} = OpString {quote(program.source.name_in_output)}")
     kernels = [instance for instance in instances if instance.kernel is instance.function]
     for kernel in kernels:
         _declare_arrays(module, kernel)

@@ -1,0 +1,27 @@
+"""The metadata of one module: numbered nodes, each written once."""
+
+from __future__ import annotations
+
+RARE = '!{!"branch_weights", i32 1, i32 1048575}'  # of a branch whose first way is hardly ever taken: the first node
+
+
+class Metadata:
+    """Collects nodes while a module is written. `flags` are names of those about the module, `named` other lists of names."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self.flags: list[str] = []
+        self.named: dict[str, str] = {}
+        self.add(RARE)
+
+    def add(self, node: str) -> str:
+        """A node as LLVM spells it, and the name that stands for it: `!3`. Equal ones are one."""
+        return self._names.setdefault(node, f"!{len(self._names)}")
+
+    def write(self) -> list[str]:
+        """The end of the module."""
+        named = {**self.named, **({"llvm.module.flags": ", ".join(self.flags)} if self.flags else {})}
+        return [
+            *(f"!{list} = !{{{names}}}" for list, names in named.items()),
+            *(f"{name} = {node}" for node, name in self._names.items()),
+        ]
