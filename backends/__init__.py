@@ -111,11 +111,12 @@ class NoDevice(Exception):
 
 @record
 class Artifact:
-    """One output: text, or bytes for binary kinds."""
+    """One output: text, or bytes for binary kinds. `symbols`: what the program's entries are called in it."""
 
     kind: str
     content: str | bytes
     choices: tuple[Choice, ...] = ()
+    symbols: Mapping[Function, str] = {}
 
 
 if TYPE_CHECKING:

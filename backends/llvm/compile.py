@@ -38,11 +38,11 @@ def write_program(
 def write_artifact(module: ModuleText, machine: Machine, kind: str, optimize: int) -> Artifact:
     """A module as `llvm-ir`, `asm` (or `ptx`) or `obj`."""
     if kind == "llvm-ir":
-        return Artifact(kind, module.text, module.choices)
+        return Artifact(kind, module.text, module.choices, module.exports)
     from cajeta_dot.backends.llvm.assembler import write_assembly, write_object
 
     make = write_object if kind == "obj" else write_assembly
-    return Artifact(kind, make(module.text, machine, optimize), module.choices)
+    return Artifact(kind, make(module.text, machine, optimize), module.choices, module.exports)
 
 
 def warn_clamping(choices: Iterable[Choice], machine: Machine, reporter: Reporter) -> None:

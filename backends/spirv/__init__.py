@@ -64,7 +64,8 @@ class SpirvBackend:
             from cajeta_dot.backends.spirv.assemble import assemble
 
             return Artifact(kind, assemble(written.text), written.choices)
-        return Artifact(kind, written.text, written.choices)
+        symbols = {function: function.symbol for function in program.functions if function.kind == "kernel"}
+        return Artifact(kind, written.text, written.choices, symbols)
 
     def load(self, program: Program, target: str, options: Options, reporter: Reporter) -> Loaded | None:
         """On a Vulkan device. Reports that there is none, what it lacks, and that none was named."""

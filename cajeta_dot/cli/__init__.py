@@ -27,6 +27,7 @@ VERBS = {
     "build": ("build", "build"),
     "check": ("commands", "check"),
     "run": ("call", "call"),
+    "disasm": ("disasm", "show_instructions"),
     "explain": ("commands", "explain"),
     "lsp": ("lsp", "serve"),
     "targets": ("commands", "list_targets"),

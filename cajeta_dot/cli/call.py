@@ -7,7 +7,7 @@ from ..diagnostics.rules import FEATURE_MISSING, USAGE
 from ..types import BOOLEAN, SCALARS
 from .files import print_error, tell
 from .messages import SOURCE_ERRORS, Refusal
-from .session import NATIVE, Session
+from .session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,12 +29,8 @@ def call(session: Session) -> int | None:
     """Compiles, calls, and prints the arrays that changed and the value, if any."""
     from ..run.errors import DeviceError, KernelError
 
-    if len(session.need_files()) != 1:
-        raise Refusal(USAGE, f"`cajetac run` takes one file, found {len(session.arguments.words)}")
-    targets = session.resolve_targets(NATIVE)
-    if len(targets) != 1:
-        raise Refusal(USAGE, f"`cajetac run` takes one target, found {len(targets)}")
-    target = targets[0][1]
+    session.need_one_file()
+    _, target = session.resolve_one_target()
     device = session.arguments.get("device", "")
     if not target.runs and not device:
         where = f"; `--device {target.devices[0]}` runs it" if target.devices else ""
@@ -48,7 +44,7 @@ def call(session: Session) -> int | None:
     session.show(module.diagnostics)
     if session.messages.errors:
         return None
-    function = _find_function(session, module)
+    function = session.find_entry(module.functions)
     arguments = read_arguments(function.parameters, session.arguments.get("arguments", ()))
     launch = _read_launch(session, function)
     before = [argument.copy() if hasattr(argument, "copy") else None for argument in arguments]
@@ -80,20 +76,6 @@ def _compile(session: Session, target: str) -> Module:
         options["optimize"] = int(session.arguments.values["optimize"])
     options.update({key: session.arguments.values[key] for key in ("cpu", "features") if key in session.arguments.values})
     return compile(source.text, source.name, target, **options)
-
-
-def _find_function(session: Session, module: Module) -> Function:
-    name = session.arguments.get("kernel")
-    if name is None:
-        raise Refusal(USAGE, "`cajetac run` needs `--kernel NAME`", _offer(module))
-    if name not in module.functions:
-        near = nearest(name, module.functions)
-        raise Refusal(USAGE, f"no kernel or host method `{name}`", f"did you mean `{near}`?" if near else _offer(module))
-    return module.functions[name]
-
-
-def _offer(module: Module) -> str:
-    return f"the file has {', '.join(f'`{name}`' for name in module.functions)}" if module.functions else ""
 
 
 def _read_launch(session: Session, function: Function) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from .files import print_error
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TextIO
 
     from ..diagnostics import Diagnostic, Rule
     from ..diagnostics.switches import Switches
@@ -107,13 +108,14 @@ def _is_misuse(diagnostic: Diagnostic) -> bool:
     return diagnostic.code.startswith("E00") or diagnostic.code == "E0603"
 
 
-def decide_colour(wish: str) -> bool:
-    """From --color, and for `auto` from the environment and the terminal."""
+def decide_colour(wish: str, stream: TextIO | None = None) -> bool:
+    """From --color, and for `auto` from the environment and whether the stream, by default stderr, is a terminal."""
     if wish != "auto":
         return wish == "always"
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    terminal = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison] - if closed
+    stream = stream or sys.stderr
+    terminal = stream is not None and stream.isatty()  # pyright: ignore[reportUnnecessaryComparison] - if closed
     return terminal and os.environ.get("TERM") != "dumb"

@@ -17,15 +17,16 @@ VERBS = {
     "build": ("FILE...", "compile; the verb may be left out"),
     "check": ("FILE...", "report mistakes, write nothing"),
     "run": ("FILE", "call a kernel or a host method and print the arrays that it changed"),
+    "disasm": ("FILE", "source lines beside the instructions that they became"),
     "explain": ("CODE", "what a diagnostic means, with examples"),
     "lsp": ("", "answer an editor on stdin and stdout: the language server protocol"),
     "targets": ("[NAME]", "what --target takes and this machine lacks for it; all of one target"),
     "devices": ("", "what --device takes, and what each device can do"),
 }
-FILES = "build check run kernels choices"
+FILES = "build check run disasm kernels choices"
 TELLING = f"{FILES} lsp"
-TARGETED = "build check choices"
-CALLED = TUNED = "build check run choices"
+TARGETED = "build check disasm choices"
+CALLED = TUNED = "build check run disasm choices"
 MENDED = "build check"
 
 
@@ -72,7 +73,7 @@ OPTIONS = (
     Option(("-MD",), "", "rules", "write a rule for make beside the output", "build", "beside"),
     Option(("-MF",), "FILE", "rule_file", "where that rule goes; the output's name with .d by default", "build"),
     Option(("-MT",), "TARGET", "rule_target", "what it makes; the output by default", "build", many=True),
-    Option(("--kernel",), "NAME", "kernel", "what to call: a kernel or a host method", "run"),
+    Option(("--kernel",), "NAME", "kernel", "what to call or show: a kernel or a host method", "run disasm"),
     Option(("--arg",), "NAME=VALUE", "arguments", "n=5, w=@w.npy, w=int8:1,-2,3, y=zeros:int32:16", "run", many=True),
     Option(("--grid",), "N[,N[,N]]", "grid", "workgroups", "run"),
     Option(("--threads",), "N", "threads", "work items in all, instead of --grid", "run"),
@@ -97,7 +98,7 @@ OPTIONS = (
     Option(("--print-targets",), "", "query", "the same as `cajetac targets`", "build", "targets"),
     Option(("--print-kernels",), "", "query", "kernels and host methods of FILE, with their arguments", "build", "kernels"),
     Option(("--print-choices",), "", "query", "what each operation of FILE becomes, and why", "build", "choices"),
-    Option(("--json",), "", "json", "answer as JSON", "run targets devices kernels choices"),
+    Option(("--json",), "", "json", "answer as JSON", "run disasm targets devices kernels choices"),
 )
 # fmt: on
 BY_SPELLING = {spelling: option for option in OPTIONS for spelling in option.spellings}

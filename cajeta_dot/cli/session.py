@@ -14,8 +14,8 @@ from .options import VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypeVar
 
     from cajeta_dot.backends import Backend, Options, TargetInfo
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .options import Arguments
 
     Target = tuple[Backend, TargetInfo]
+    Entry = TypeVar("Entry")
 
 NATIVE = "native"
 STDIN_NAME = "<stdin>"
@@ -110,6 +111,31 @@ class Session:
             if self.arguments.get(key) and targets and not any(getattr(target, taken) for target in targets):
                 names = ", ".join(f"`{target.name}`" for target in targets)
                 raise Refusal(USAGE, f"`{option}` is for the targets of CPUs, found {names}", "leave it out")
+
+    def need_one_file(self) -> str:
+        """The input of a verb that takes one. Raises Refusal."""
+        files = self.need_files()
+        if len(files) != 1:
+            raise Refusal(USAGE, f"`cajetac {self.arguments.verb}` takes one file, found {len(files)}")
+        return files[0]
+
+    def resolve_one_target(self) -> Target:
+        """The target of a verb that takes one. Raises Refusal."""
+        targets = self.resolve_targets()
+        if len(targets) != 1:
+            raise Refusal(USAGE, f"`cajetac {self.arguments.verb}` takes one target, found {len(targets)}")
+        return targets[0]
+
+    def find_entry(self, entries: Mapping[str, Entry]) -> Entry:
+        """The one that --kernel names. Raises Refusal."""
+        name = self.arguments.get("kernel")
+        offer = f"the file has {', '.join(f'`{entry}`' for entry in entries)}" if entries else ""
+        if name is None:
+            raise Refusal(USAGE, f"`cajetac {self.arguments.verb}` needs `--kernel NAME`", offer)
+        if name not in entries:
+            near = nearest(name, entries)
+            raise Refusal(USAGE, f"no kernel or host method `{name}`", f"did you mean `{near}`?" if near else offer)
+        return entries[name]
 
     def read_options(self) -> Options:
         """What the command line says about code, for every target."""

@@ -131,6 +131,20 @@ class Module:
             raise CompileError(reporter.in_order())
         return artifact.content
 
+    def disasm(self, name: str) -> str:
+        """The instructions of a kernel or host method below the lines of the source that they were made for.
+
+        Raises KeyError for a name that is not there, ValueError where the target has no instructions to show.
+        """
+        from cajeta_dot.listing import disassemble
+
+        reporter = Reporter(self._program.source)
+        definition = self[name].definition
+        listing = disassemble(self._program, definition, self._backend, self._info, self._options, reporter)
+        if listing is None:
+            raise CompileError(reporter.in_order())
+        return listing.write()
+
     def __repr__(self) -> str:
         where = f" on {self.device}" if self.device else ""
         return f"<Module {self.filename} for {self.target}{where}: {', '.join(f.name for f in self._program.entries)}>"

@@ -115,6 +115,15 @@ def test_lines_are_those_of_the_source() -> None:
     assert "OpLine" not in emit(TWO, "spirv-asm")[0].content
 
 
+@pytest.mark.parametrize(("name", "named"), [("samples/k.cj", "samples/k.cj"), ("/home/somebody/k.cj", "k.cj")])
+def test_the_file_has_no_folder_of_this_machine(name: str, named: str) -> None:
+    program = check_text(TWO)
+    program.source.name = name
+    artifact = backend.emit(program, "spirv", "spirv-asm", Options(debug_lines=True), Reporter(program.source))
+    assert artifact
+    assert f'OpString "{named}"' in str(artifact.content)
+
+
 def test_workgroup_size_is_an_option() -> None:
     text = emit(TWO, "spirv-asm", block=(8, 4, 2))[0].content
     assert text.count("LocalSize 8 4 2") == 2
