@@ -50,7 +50,6 @@ ARCHITECTURES = {
 }
 MAX_ITEMS = 1024  # of a workgroup
 _CODE_OBJECT = '!{i32 1, !"amdhsa_code_object_version", i32 500}'  # what every ROCm from 5.5 on loads
-_LACKS = {("rem", "f"): "`%` of floats"}  # LLVM has a loop of its own for it, which nothing has shown to be exact
 
 
 class AmdgcnBackend:
@@ -109,7 +108,6 @@ def _make_machine(architecture: str, block: Extent) -> Machine:
         gpu=_make_gpu(block),
         bytes_in_words=True,
         flags=(_CODE_OBJECT,),
-        lacks=_LACKS,
     )
 
 

@@ -39,7 +39,6 @@ GPU = Gpu(
     aligned=True,
     plain_names=True,
 )
-_LACKS = {("rem", "f"): "`%` of floats"}  # LLVM would round on the way
 
 
 class NvptxBackend:
@@ -86,7 +85,6 @@ def _make_machine(architecture: str) -> Machine:
         halves="all",
         gpu=GPU,
         bytes_in_words=True,
-        lacks=_LACKS,
     )
 
 

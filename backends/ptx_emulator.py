@@ -32,7 +32,7 @@ EMULATOR = TargetInfo(
 
 @record
 class EmulatedEntry:
-    """A kernel. `name` is that of its entry in the PTX."""
+    """A kernel, or a host method, which can't be called. `name` is that of the kernel's entry in the PTX."""
 
     machine: Machine
     name: str
@@ -64,8 +64,8 @@ class EmulatedEntry:
                     array.view("u1")[:] = region.bytes[: region.size]
 
     def call(self, arguments: Sequence[Any]) -> Any:
-        """Kernels are launched. Raises TypeError."""
-        raise TypeError(f"{self.function.name} is a kernel")
+        """Host methods have no PTX of their own. Raises RuntimeError."""
+        raise RuntimeError(f"{self.function.name} is a host method: on {EMULATOR.name} only kernels can be called from outside")
 
     def _make_error(self, found: FaultAt, arrays: Sequence[tuple[Any, Region]]) -> KernelError:
         """At the line that the PTX names for its instruction, else at that of the kernel."""
@@ -108,7 +108,7 @@ class PtxEmulatorBackend:
         return nvptx.emit(program, NVPTX.name, kind, options, reporter)
 
     def load(self, program: Program, target: str, options: Options, reporter: Reporter) -> Loaded | None:
-        """As the protocol says; only kernels have entries. An instruction that the emulator doesn't know is an error of the
+        """As the protocol says. An instruction that the emulator doesn't know is an error of the
         launch (`PtxError`), for it is a fault of ours."""
         from cajeta_dot.backends.ptx.machine import Machine
         from cajeta_dot.backends.ptx.parse import Module
@@ -118,12 +118,10 @@ class PtxEmulatorBackend:
             return None
         module = Module(str(artifact.content))
         machine = Machine(module)
-        names = [name for name, function in module.functions.items() if function.is_entry]
-        kernels = [function for function in program.functions if function.kind == "kernel"]
-        entries = {
-            function: EmulatedEntry(machine, name, function, program.source)
-            for function, name in zip(kernels, names, strict=True)
-        }
+        # LLVM keeps the order of the kernels, and changes letters of their names that PTX doesn't have.
+        names = (name for name, function in module.functions.items() if function.is_entry)
+        named = {function: next(names) if function.kind == "kernel" else "" for function in program.functions}
+        entries = {f: EmulatedEntry(machine, named[f], f, program.source) for f in program.entries}
         return Loaded(entries, artifact.choices)
 
 

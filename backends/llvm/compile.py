@@ -8,6 +8,7 @@ from cajeta_dot.diagnostics import Help, Label
 from cajeta_dot.diagnostics.rules import SATURATION, SCALARIZED
 from cajeta_dot.passes.expand import expand
 from cajeta_dot.passes.inline import inline_barriers
+from cajeta_dot.passes.remainders import expand_remainders
 from cajeta_dot.record import replace
 
 TYPE_CHECKING = False
@@ -26,12 +27,13 @@ def write_program(
 ) -> ModuleText | None:
     """The module, its exports by the program's own functions; None after an error. `lines`: with line numbers."""
     core = expand(program)
-    if not machine.is_gpu:  # where a kernel is cut at its barriers, they must be in the kernel
-        core = inline_barriers(core)
+    # Where a kernel is cut at its barriers, they must be in the kernel; on a GPU LLVM rounds on the way to a remainder.
+    core = expand_remainders(core) if machine.is_gpu else inline_barriers(core)
     if refuse(core, machine, reporter):
         return None
     module = write_module(core, machine, checks, lines)
-    origins = dict(zip(core.functions, program.functions, strict=True))
+    copies = core.functions[-len(program.functions) :]
+    origins = dict(zip(copies, program.functions, strict=True))
     return replace(module, exports={origins[function]: name for function, name in module.exports.items()})
 
 

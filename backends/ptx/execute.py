@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Extent = tuple[int, int, int]
 
 ALL = slice(None)
+CARRY = -1  # the place of the carry among the registers
 END = 1 << 30  # the block behind every other
 
 
@@ -59,13 +60,13 @@ class Batch:
             raise PtxError(f"unknown register `{name}`")
         return self._coordinates[word]["xyz".index(axis)]
 
-    def locate(self, variable: Variable) -> Lanes:
-        """The address of a variable that is not a function's own; it is made when it is first asked for."""
+    def locate(self, variable: Variable, content: bytes) -> Lanes:
+        """The address of a variable that is not a thread's own; it is made when it is first asked for."""
         if variable not in self._addresses:
             if variable.space == "shared":
                 region = Region("shared", variable.name, variable.size, int(self.groups[-1]) + 1, self.groups)
-            elif variable.space in ("global", "const"):
-                region = Region(variable.space, variable.name, variable.size, content=variable.content)
+            elif variable.space in ("global", "const", "param") and content:
+                region = Region(variable.space, variable.name, variable.size, content=content)
             else:
                 raise PtxError(f"no address of `{variable.name}`")
             self._addresses[variable] = np.array([self.memory.place(region)], np.uint64)
@@ -85,14 +86,12 @@ class Frame:
     threads that have written it. `at` is the block each thread has come to, where not all are at the same.
     """
 
-    def __init__(
-        self, batch: Batch, code: Code, threads: Lanes, parameters: dict[Variable, Lanes], is_whole: bool = False
-    ):
+    def __init__(self, batch: Batch, code: Code, threads: Lanes, parameters: dict[Variable, Lanes], is_whole: bool = False):
         self.batch, self.code, self.threads, self.parameters, self.is_whole = batch, code, threads, parameters, is_whole
         self.count = len(threads)
         self.active: Any = ALL
-        self.values: list[Any] = [None] * len(code.registers)
-        self.defined: list[Any] = [None] * len(code.registers)
+        self.values: list[Any] = [None] * (len(code.registers) + 1)
+        self.defined: list[Any] = [None] * (len(code.registers) + 1)
         self.at = np.zeros(self.count, np.int64)
         self.waiting = np.zeros(self.count, bool)
         self._locals: dict[Variable, Lanes] = {}
@@ -122,7 +121,8 @@ class Frame:
     def _require(self, place: int) -> None:
         defined = self.defined[place]
         if defined is None or not defined[self.active].all():
-            raise Fault(f"`{self.code.registers[place].name}` is read before it is written")
+            name = "the carry" if place == CARRY else f"`{self.code.registers[place].name}`"
+            raise Fault(f"{name} is read before it is written")
 
     def write(self, place: int, lanes: Lanes) -> None:
         """Sets the register of the active threads; one element is for all."""
@@ -147,14 +147,21 @@ class Frame:
 
     def locate(self, variable: Variable) -> Lanes:
         """The address of a variable in its own state space."""
+        if variable.space == "param" and len(self.parameters.get(variable, ())) == 1:  # one for all: a kernel's
+            return self.batch.locate(variable, self.parameters[variable].tobytes())
         if variable.space != "local":
-            return self.batch.locate(variable)
+            return self.batch.locate(variable, variable.content)
         if variable not in self._locals:
             place_of = np.zeros(self.batch.size, np.int64)
             place_of[self.threads] = np.arange(self.count)
             region = Region("local", variable.name, variable.size, self.count, place_of)
             self._locals[variable] = np.array([self.batch.memory.place(region)], np.uint64)
         return self._locals[variable]
+
+    def leave(self) -> None:
+        """Gives back what `locate` has made."""
+        for address in self._locals.values():
+            self.batch.memory.remove(int(address[0]))
 
     def load(self, space: str, addresses: Lanes, size: int, count: int) -> list[Lanes]:
         threads = self.threads[self.active]
@@ -244,5 +251,6 @@ def call(frame: Frame, name: str, arguments: Sequence[Variable], results: Sequen
     own = {to: frame.read_parameter(given) for to, given in zip(function.parameters, arguments, strict=True)}
     inner = Frame(frame.batch, code, frame.threads[frame.active], own, frame.is_whole and frame.active is ALL)
     inner.run()
+    inner.leave()
     for given, to in zip(results, function.results, strict=True):
         frame.own_parameter(given)[frame.active] = inner.parameters[to]

@@ -1,4 +1,4 @@
-"""What instructions do to floats, on numpy arrays with one element for each thread: every operation rounds once, to nearest even.
+"""What instructions do to floats, on numpy arrays with one element for each thread: each rounds once, to nearest even.
 
 Subnormal numbers count ("Floating-Point Instructions" of the PTX ISA manual, without `.ftz`), and a NaN that an instruction on
 float32 or float16 makes is the canonical one.
@@ -36,6 +36,18 @@ def canonical(lanes: Lanes) -> Lanes:
 def rounded(compute: Callable[..., Lanes]) -> Callable[..., Lanes]:
     """One of numpy's operations, which round once as IEEE 754 says."""
     return lambda *operands: canonical(compute(*operands))
+
+
+def in_pairs(compute: Callable[..., Lanes], type: str) -> Callable[..., Lanes]:
+    """The same operation on both halves of a register."""
+    half = np.dtype(f"f{int(type[1:3]) // 8}")
+    whole = np.dtype(f"u{half.itemsize * 2}")
+
+    def apply(*operands: Lanes) -> Lanes:
+        made = compute(*(np.ascontiguousarray(operand).view(half).reshape(-1, 2) for operand in operands))
+        return made.view(whole).reshape(-1)
+
+    return apply
 
 
 # ---- comparisons
@@ -86,12 +98,12 @@ def copy_sign(a: Lanes, b: Lanes) -> Lanes:
 
 def fuse(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     """a * b + c, rounded once."""
-    return canonical(_fuse_single(a, b, c) if a.dtype == np.float32 else _fuse_double(a, b, c))
+    return canonical(_fuse_double(a, b, c) if a.dtype == np.float64 else _fuse_smaller(a, b, c))
 
 
-def _fuse_single(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+def _fuse_smaller(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     """In float64 the product is exact. The sum is rounded to odd: its last bit is set where something was lost, so that the
-    second rounding, to float32, sees on which side of a tie the exact sum lies."""
+    second rounding, to float32 or float16, sees on which side of a tie the exact sum lies."""
     product, addend = a.astype(np.float64) * b, c.astype(np.float64)
     total = product + addend
     rest = total - product
@@ -99,14 +111,14 @@ def _fuse_single(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     bits = total.view(np.int64)
     inexact = np.isfinite(total) & (lost != 0) & (bits & 1 == 0)
     away = np.where((lost > 0) == (total > 0), 1, -1)
-    return np.where(inexact, bits + away, bits).view(np.float64).astype(np.float32)
+    return np.where(inexact, bits + away, bits).view(np.float64).astype(a.dtype)
 
 
 def _fuse_double(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     made = a * b + c
     for place, (x, y, z) in enumerate(np.broadcast(a, b, c)):
         if np.isfinite(x) and np.isfinite(y):
-            made[place] = _fuse_exactly(float(x), float(y), float(z)) if np.isfinite(z) else z
+            made.flat[place] = _fuse_exactly(float(x), float(y), float(z)) if np.isfinite(z) else z
     return made
 
 
@@ -124,8 +136,8 @@ def _fuse_exactly(a: float, b: float, c: float) -> float:
 
 
 def to_integer(rounding: str, source: str, target: str) -> Callable[[Lanes], Lanes]:
-    """Numbers that don't fit become the nearest that does. A NaN becomes 0, or, where one of the two types is one of 64 bits, the
-    number with only its uppermost bit set."""
+    """Numbers that don't fit become the nearest that does. A NaN becomes 0 or, from float64 and to 64 bits, the number with
+    only its uppermost bit set."""
     dtype = np.dtype(f"{'i' if target[0] == 's' else 'u'}{int(target[1:]) // 8}")
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     lost = 1 << dtype.itemsize * 8 - 1 if source == "f64" or dtype.itemsize == 8 else 0

@@ -1,7 +1,7 @@
 """The instructions that compute: each spelling that is known, the types of what goes in and comes out, and what it does.
 
-A spelling that has no row is not known, whatever it may resemble. Memory, branches, calls, barriers, `mov` and `cvt`'s widths are
-the business of `program`.
+A spelling that has no row is not known, whatever it may resemble. Memory, branches, calls, barriers and `mov` are the
+business of `program`.
 """
 
 from __future__ import annotations
@@ -105,20 +105,33 @@ def _bits() -> Iterator[tuple[str, Operation]]:
         yield f"prmt.b32.{mode}", Operation("b32", ("b32", "b32", "b32"), integers.permute_in(mode))
 
 
+_ON_FLOATS: dict[str, tuple[int, Callable[..., Lanes]]] = {  # operands, and what is done
+    "add.rn": (2, floats.rounded(np.add)),
+    "sub.rn": (2, floats.rounded(np.subtract)),
+    "mul.rn": (2, floats.rounded(np.multiply)),
+    "fma.rn": (3, floats.fuse),
+    "min": (2, floats.least),
+    "max": (2, floats.greatest),
+    "neg": (1, np.negative),
+    "abs": (1, np.abs),
+}
+_ON_LARGE_FLOATS: dict[str, tuple[int, Callable[..., Lanes]]] = {
+    "div.rn": (2, floats.rounded(np.divide)),
+    "rcp.rn": (1, floats.rounded(np.reciprocal)),
+    "sqrt.rn": (1, floats.rounded(np.sqrt)),
+    "copysign": (2, floats.copy_sign),
+}
+
+
 def _floats() -> Iterator[tuple[str, Operation]]:
-    for type in ("f32", "f64"):
-        two = (type, type)
-        yield f"add.rn.{type}", Operation(type, two, floats.rounded(np.add))
-        yield f"sub.rn.{type}", Operation(type, two, floats.rounded(np.subtract))
-        yield f"mul.rn.{type}", Operation(type, two, floats.rounded(np.multiply))
-        yield f"div.rn.{type}", Operation(type, two, floats.rounded(np.divide))
-        yield f"sqrt.rn.{type}", Operation(type, (type,), floats.rounded(np.sqrt))
-        yield f"fma.rn.{type}", Operation(type, (*two, type), floats.fuse)
-        yield f"min.{type}", Operation(type, two, floats.least)
-        yield f"max.{type}", Operation(type, two, floats.greatest)
-        yield f"neg.{type}", Operation(type, (type,), np.negative)
-        yield f"abs.{type}", Operation(type, (type,), np.abs)
-        yield f"copysign.{type}", Operation(type, two, floats.copy_sign)
+    for name, (count, compute) in _ON_FLOATS.items():
+        for type in FLOATS:
+            yield f"{name}.{type}", Operation(type, (type,) * count, compute)
+        for type, bits in (("f16x2", "b32"), ("f32x2", "b64")):
+            yield f"{name}.{type}", Operation(bits, (bits,) * count, floats.in_pairs(compute, type))
+    for name, (count, compute) in _ON_LARGE_FLOATS.items():
+        for type in FLOATS[1:]:
+            yield f"{name}.{type}", Operation(type, (type,) * count, compute)
 
 
 def _comparisons() -> Iterator[tuple[str, Operation]]:

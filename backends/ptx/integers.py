@@ -1,7 +1,7 @@
 """What instructions do to integers and bits, on numpy arrays with one element for each thread.
 
-Sections named are those of the PTX ISA manual, whose words each function follows, also where a shift count is too large. Operands
-have the width of the instruction's type; numpy wraps as the manual says.
+Sections named are those of the PTX ISA manual, whose words each function follows, also where a shift count is too large.
+Operands have the width of the instruction's type; numpy wraps as the manual says.
 """
 
 from __future__ import annotations
@@ -77,6 +77,21 @@ def add_saturating(a: Lanes, b: Lanes) -> Lanes:
 
 def subtract_saturating(a: Lanes, b: Lanes) -> Lanes:
     return np.clip(a.astype(np.int64) - b, -(2**31), 2**31 - 1).astype(np.int32)
+
+
+# ---- the carry ("Extended-Precision Integer Arithmetic Instructions")
+
+
+def add_with_carry(a: Lanes, b: Lanes, carry: Lanes) -> tuple[Lanes, Lanes]:
+    """The sum of unsigned numbers and a carry, and the carry out."""
+    partial = a + b
+    total = partial + carry.astype(a.dtype)
+    return total, (partial < a) | (total < partial)
+
+
+def subtract_with_borrow(a: Lanes, b: Lanes, borrow: Lanes) -> tuple[Lanes, Lanes]:
+    partial = a - b
+    return partial - borrow.astype(a.dtype), (a < b) | (borrow & (partial == 0))
 
 
 # ---- bits ("Logic and Shift Instructions")

@@ -1,8 +1,8 @@
-"""Memory: arrays, each in the middle of 2**40 addresses of its own. So an address tells which array is meant, also when it lies
+"""Memory: arrays, each in the middle of 2**44 addresses of its own. So an address tells which array is meant, also when it lies
 far outside of it.
 
-An access must lie in the array, at a multiple of its own width, and in the state space that the instruction names. Only reads may
-go on to the end of the array's last word of four bytes: what CUDA allocates ends no earlier.
+An access must lie in the array, at a multiple of its own width, and in the state space that the instruction names. Only reads
+may go on to the next multiple of 16 bytes: what CUDA allocates ends at one, and compilers rely on it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     Lanes = NDArray[Any]
 
-SPAN_BITS = 40
+SPAN_BITS = 44
 _MIDDLE = 1 << SPAN_BITS - 1
 GENERIC = 1 << 62  # set in generic addresses of shared and local memory: `cvta` sets and clears it
-WORD = 4
+GRANULE = 16
 FILLER = 0xA5  # what memory that nobody wrote holds
 
 
@@ -44,10 +44,11 @@ class Region:
     """One array. Shared arrays have a copy for each workgroup, local ones for each thread: `copies` tells, by the thread's
     number, which is its own; None where all have the same."""
 
-    def __init__(self, space: str, name: str, size: int, count: int = 1, copies: Lanes | None = None, content: bytes | None = None):
+    def __init__(
+        self, space: str, name: str, size: int, count: int = 1, copies: Lanes | None = None, content: bytes | None = None
+    ):
         self.space, self.name, self.size, self.copies = space, name, size, copies
-        self.readable = -(-size // WORD) * WORD
-        self.stride = -(-self.readable // 16) * 16
+        self.readable = self.stride = -(-size // GRANULE) * GRANULE
         self.bytes = np.full(self.stride * count, FILLER, np.uint8)
         if content is not None:
             self.bytes[:size] = np.frombuffer(content, np.uint8)
@@ -65,11 +66,23 @@ class Memory:
 
     def __init__(self) -> None:
         self.regions: list[Region | None] = [None]
+        self._free: list[int] = []
 
     def place(self, region: Region) -> int:
         """Adds an array; returns the address of its first byte, in its own state space."""
-        self.regions.append(region)
-        return (len(self.regions) - 1 << SPAN_BITS) + _MIDDLE
+        if self._free:
+            number = self._free.pop()
+            self.regions[number] = region
+        else:
+            number = len(self.regions)
+            self.regions.append(region)
+        return (number << SPAN_BITS) + _MIDDLE
+
+    def remove(self, address: int) -> None:
+        """Takes away the array at an address that `place` gave."""
+        number = address >> SPAN_BITS
+        self.regions[number] = None
+        self._free.append(number)
 
     def load(self, space: str, addresses: Lanes, threads: Lanes, size: int, count: int) -> list[Lanes]:
         """`count` neighbours of `size` bytes for each thread. Raises Fault."""
@@ -121,10 +134,11 @@ class Memory:
         if region is None:
             raise Fault(f"address {number << SPAN_BITS:#x}.. is in no array")
         is_global = region.space in ("global", "const")
+        wanted = f"of space .{space}" if space else "generic"
         if is_generic and (space or is_global):
-            raise Fault(f"a generic address of `{region.name}` where one of space .{space} is wanted")
+            raise Fault(f"a generic address of `{region.name}` where one {wanted} is wanted")
         if not is_generic and space != region.space and not (is_global and space in ("", "global")):
-            raise Fault(f"an address of space .{region.space}, of `{region.name}`, where {f'.{space}' if space else 'a generic one'} is wanted")
+            raise Fault(f"an address of space .{region.space}, of `{region.name}`, where one {wanted} is wanted")
         return region
 
 

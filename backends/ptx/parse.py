@@ -265,9 +265,7 @@ class _BodyReader:
         plain = " ".join(text.split())
         self.body.instructions.append(Instruction(found["opcode"], operands, guard, line, self.source, plain))
 
-    def _read_operand(
-        self, word: str, line: int
-    ) -> Register | Immediate | Special | Variable | Address | Pack | Label:
+    def _read_operand(self, word: str, line: int) -> Register | Immediate | Special | Variable | Address | Pack | Label:
         if word[0] in "{(":
             parts = [None if part == "_" else self._read_operand(part, line) for part in _split(word[1:-1])]
             return Pack(tuple(parts))  # type: ignore[arg-type] - what may stand in it depends on the instruction

@@ -1,4 +1,4 @@
-"""Functions of PTX as steps: each instruction becomes a function of the frame it runs in, each block of them ends with a way on.
+"""Functions of PTX as steps: each instruction becomes a function of the frame it runs in, and each block ends with a way on.
 
 What an instruction needs is looked up here, once; a step does no more than read, compute and write.
 """
@@ -9,9 +9,10 @@ import re
 
 import numpy as np
 
-from cajeta_dot.backends.ptx.execute import ALL, END, Frame, call
+from cajeta_dot.backends.ptx.execute import ALL, CARRY, END, Frame, call
 from cajeta_dot.backends.ptx.instructions import OPERATIONS, Operation, dtype, width
-from cajeta_dot.backends.ptx.memory import GENERIC
+from cajeta_dot.backends.ptx.integers import add_with_carry, subtract_with_borrow
+from cajeta_dot.backends.ptx.memory import FILLER, GENERIC
 from cajeta_dot.backends.ptx.parse import (
     Address,
     Function,
@@ -64,6 +65,7 @@ class Code:
         self._places = {start: place for place, start in enumerate(starts)}
         self._labels = {name: self._places.get(start, END) for name, start in body.labels.items()}
         self._tables = body.tables
+        self._written = _find_written(body.instructions)
         self.blocks = [
             self._make_block(body.instructions[start:end], place + 1 if place + 1 < len(starts) else END)
             for place, (start, end) in enumerate(zip(starts, [*starts[1:], len(body.instructions)], strict=True))
@@ -77,18 +79,32 @@ class Code:
                 if instruction.opcode in _WAYS:
                     block.leave, block.last = self._make_way(instruction, following), instruction
                 else:
-                    block.steps.append(_guard(instruction, _make_step(instruction)))
+                    operands = self._fill(instruction) if instruction.opcode.startswith("mov") else instruction.operands
+                    block.steps.append(_guard(instruction, _make_step(instruction.opcode, operands)))
                     block.instructions.append(instruction)
             except PtxError as error:
                 raise PtxError(f"line {instruction.line}: {error}: `{instruction.text}`") from None
         return block
+
+    def _fill(self, instruction: Instruction) -> tuple[Operand, ...]:
+        """A part that no instruction ever writes is a lane that the compiler has no use for: it gets a conspicuous content."""
+        target, *sources = instruction.operands
+        if len(sources) != 1 or not isinstance(sources[0], Pack):
+            return instruction.operands
+        parts = [
+            Immediate(int.from_bytes(bytes([FILLER] * 8), "little"))
+            if isinstance(p, Register) and p not in self._written
+            else p
+            for p in sources[0].parts
+        ]
+        return target, Pack(tuple(parts))
 
     # ---- ways on
 
     def _make_way(self, instruction: Instruction, following: int) -> Leave:
         word, operands = instruction.opcode, instruction.operands
         if word in _BARRIERS:
-            if operands != (Immediate(0),) or instruction.guard:
+            if [getattr(operand, "number", None) for operand in operands] != [0] or instruction.guard:
                 raise PtxError("only barrier 0 of all threads is known")
             return lambda frame: frame.meet(following)
         if word == "brx.idx":
@@ -126,6 +142,13 @@ _WAYS = ("bra", "bra.uni", "brx.idx", "ret", *_BARRIERS)
 
 def _find_ends(instructions: Sequence[Instruction]) -> list[int]:
     return [place + 1 for place, instruction in enumerate(instructions) if instruction.opcode in _WAYS]
+
+
+def _find_written(instructions: Sequence[Instruction]) -> set[Register]:
+    """The registers that are the target of some instruction."""
+    targets = [i.operands[0] for i in instructions if i.operands and i.opcode not in _WAYS and not i.opcode.startswith("st")]
+    parts = [part for target in targets for part in (target.parts if isinstance(target, Pack) else (target,))]
+    return {part for part in parts if isinstance(part, Register)}
 
 
 def _go_to(target: int) -> Leave:
@@ -217,8 +240,7 @@ def write_operand(operand: Operand | None, type: str, widened: bool = False) -> 
 # ---- steps
 
 
-def _make_step(instruction: Instruction) -> Step:
-    opcode, operands = instruction.opcode, instruction.operands
+def _make_step(opcode: str, operands: tuple[Operand, ...]) -> Step:
     operation = OPERATIONS.get(opcode)
     if operation:
         return _compute(operation, operands, widened=opcode.startswith("cvt"))
@@ -343,6 +365,8 @@ def _read_address(address: Operand) -> Read:
 
 def _load_parameter(found: re.Match[str], operands: Sequence[Operand]) -> Step:
     target, address = operands
+    if isinstance(address, Address) and isinstance(address.base, Register):
+        return _load(found, operands)
     parts = _split_vector(target, found["count"])
     writes = [write_operand(part, found["type"], widened=True) for part in parts]
     variable, place, size = _find_parameter(address, found["type"], len(parts))
@@ -398,15 +422,35 @@ def _list_variables(operands: Sequence[Operand]) -> list[Variable]:
     return found  # type: ignore[return-value]
 
 
+def _carry(found: re.Match[str], operands: Sequence[Operand]) -> Step:
+    """add.cc and its kin: `carry` is a register of the frame that no instruction names."""
+    if len(operands) != 3:
+        raise PtxError("3 operands are wanted")
+    type = f"u{found['bits']}"
+    write, a, b = write_operand(operands[0], type), read_operand(operands[1], type), read_operand(operands[2], type)
+    compute = add_with_carry if found["name"] == "add" else subtract_with_borrow
+    takes, gives = bool(found["takes"]), bool(found["gives"])
+    none = np.zeros(1, bool)
+
+    def run(frame: Frame) -> None:
+        result, carry = compute(a(frame), b(frame), frame.read(CARRY) if takes else none)
+        write(frame, result)
+        if gives:
+            frame.write(CARRY, carry)
+
+    return run
+
+
 _TYPE = r"(?P<type>[busf](?:8|16|32|64))"
 _VECTOR = r"(?:\.v(?P<count>[24]))?"
 _OTHERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Sequence[Operand]], Step]], ...] = (
     (re.compile(r"mov\.(?P<type>[busf](?:16|32|64)|pred)"), _move),
     (re.compile(r"cvta(?:\.to)?\.(?P<space>global|const|shared|local)\.u64"), _convert_address),
-    (re.compile(rf"ld\.param{_VECTOR}\.{_TYPE}"), _load_parameter),
+    (re.compile(rf"ld\.(?P<space>param){_VECTOR}\.{_TYPE}"), _load_parameter),
     (re.compile(rf"st\.param{_VECTOR}\.{_TYPE}"), _store_parameter),
     (re.compile(rf"ld(?:\.(?P<space>shared|local|const|global))?{_VECTOR}\.{_TYPE}"), _load),
     (re.compile(rf"ld\.(?P<space>global)\.nc{_VECTOR}\.{_TYPE}"), _load),
     (re.compile(rf"st(?:\.(?P<space>shared|local|global))?{_VECTOR}\.{_TYPE}"), _store),
     (re.compile(r"call(?:\.uni)?"), _call),
+    (re.compile(r"(?P<name>add|sub)(?P<takes>c)?(?P<gives>\.cc)?\.[us](?P<bits>32|64)"), _carry),
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from cajeta_dot.backends import Options
 from cajeta_dot.backends.native import backend as native
+from cajeta_dot.backends.ptx_emulator import backend as ptx_emulator
 from cajeta_dot.backends.reference import backend as reference
 from cajeta_dot.backends.x86 import TIERS
 from cajeta_dot.backends.x86 import backend as x86
@@ -36,6 +37,8 @@ EMULATED = os.environ.get("CAJETA_TEST_EMULATED", "").split()
 EXACT = EMULATED or [tier.info.name for tier in TIERS if not x86.missing(tier.info.name)]
 # Those of them between which LLVM writes other code for what is no dot product.
 RUNNABLE = EMULATED or [target for target in ("x86-vnni", "x86-avx2", "x86-ssse3", "x86-scalar") if target in EXACT]
+# And the emulator of the other machine that LLVM writes code for, where only kernels can be called.
+RUNNABLE_KERNELS = [*RUNNABLE, "ptx-emulator"]
 SOURCE = Source("test.cj", "line one\nline two\nline three\nline four\n")
 
 
@@ -109,7 +112,7 @@ def stored_as(type: Shape) -> Shape:
 
 def load(program: Program, target: str, checks: bool = True, optimize: int = 2) -> dict[str, Entry]:
     """Its entries by the names of the functions, without the class."""
-    backend: Backend = {"reference": reference, "native": native}.get(target, x86)
+    backend: Backend = {"reference": reference, "native": native, "ptx-emulator": ptx_emulator}.get(target, x86)
     load = emulation.load if target in emulation.EMULATORS else backend.load
     reporter = Reporter(SOURCE)
     loaded = load(program, target, Options(checks=checks, optimize=optimize), reporter)

@@ -11,7 +11,7 @@ import pytest
 from cajeta_dot.types import FLOAT16, FLOAT32, FLOAT64, SCALARS, UINT16, Scalar, Vector, with_element
 
 from . import oracle
-from .programs import RUNNABLE, Shape, apply, apply_all, dtype_of, load, make_program, run_all, run_lanes
+from .programs import RUNNABLE_KERNELS, Shape, apply, apply_all, dtype_of, load, make_program, run_all, run_lanes
 from .values import edges, fill, same
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def entries(target: str) -> dict[str, Entry]:
     return load(make_program(*functions), target)
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 @pytest.mark.parametrize("lanes", WIDTHS)
 @pytest.mark.parametrize("source", NUMBERS, ids=str)
 def test_each_number_type_becomes_each_other(source: Scalar, lanes: int | None, target: str) -> None:
@@ -59,7 +59,7 @@ def test_each_number_type_becomes_each_other(source: Scalar, lanes: int | None, 
         assert not wrong, f"{source} {numbers[wrong[0]]} as {element}: {got[wrong[0]]}, not {wanted[wrong[0]]}"
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 @pytest.mark.parametrize("element", [FLOAT32, FLOAT64], ids=str)
 def test_every_float16_widens_exactly(element: Scalar, target: str) -> None:
     lanes = 16
@@ -69,7 +69,7 @@ def test_every_float16_widens_exactly(element: Scalar, target: str) -> None:
     assert same(got, halves.astype(dtype_of(element)))
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 @pytest.mark.parametrize("element", [FLOAT32, FLOAT64], ids=str)
 def test_floats_round_once_to_the_nearest_float16(element: Scalar, target: str) -> None:
     """Every float16, what lies halfway to the next one, and that a hair more and less."""
@@ -89,7 +89,7 @@ def test_floats_round_once_to_the_nearest_float16(element: Scalar, target: str) 
     assert same(got, wanted)
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 def test_a_float16_that_only_moves_keeps_its_bits(target: str) -> None:
     kernel = apply("move", [Vector(FLOAT16, 8)], Vector(FLOAT16, 8), lambda b, v: b.shuffle(v[0], v[0], range(7, -1, -1)))
     bits = np.arange(65536, dtype=np.uint16)
@@ -97,7 +97,7 @@ def test_a_float16_that_only_moves_keeps_its_bits(target: str) -> None:
     assert (got.view(np.uint16) == bits.reshape(-1, 8)[:, ::-1].reshape(-1)).all()
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 def test_a_float16_read_as_bits_and_back(target: str) -> None:
     kernel = apply("read", [FLOAT16], UINT16, lambda b, v: b.reinterpret(v[0], UINT16))
     bits = np.arange(0, 65536, 7, dtype=np.uint16)[:8192]

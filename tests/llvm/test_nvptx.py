@@ -12,7 +12,7 @@ import pytest
 from cajeta_dot.backends import Options
 from cajeta_dot.backends.nvptx import ARCHITECTURES, backend
 from cajeta_dot.diagnostics import Reporter
-from cajeta_dot.diagnostics.rules import NOT_ON_TARGET, SCALARIZED, TARGET_TOO_OLD, UNKNOWN_TARGET
+from cajeta_dot.diagnostics.rules import SCALARIZED, TARGET_TOO_OLD, UNKNOWN_TARGET
 from cajeta_dot.driver import check_source
 from cajeta_dot.ir import Builder, Function, Program, Return, Value
 from cajeta_dot.source import Source
@@ -197,8 +197,7 @@ def test_every_opcode_is_something_that_ptxas_takes(element: Scalar, lanes: int,
     type = shape(element, None if lanes == 1 else lanes)
     functions: list[Function] = []
     for operands in TABLES:
-        ops = [op for op in opcodes(element, operands) if not (op == "rem" and element.is_float)]
-        made = {op: (result_of(op, type), build(op, type)) for op in ops}
+        made = {op: (result_of(op, type), build(op, type)) for op in opcodes(element, operands)}
         functions.append(apply_all(f"k{operands}", [type] * operands, made))
     text, _ = emit(make_program(*functions))
     assert "llvm." not in text
@@ -261,11 +260,13 @@ def test_an_unknown_architecture_is_refused(name: str, near: str) -> None:
     assert ("did you mean" in found[0].helps[0].message) is bool(near)
 
 
-def test_a_remainder_of_floats_is_refused() -> None:
+def test_a_remainder_of_floats_is_integer_arithmetic(tmp_path: Path) -> None:
+    """LLVM's own would divide, round and multiply back."""
     text, found = emit(make_program(apply("k", [FLOAT32] * 2, FLOAT32, lambda b, v: b.binary("rem", *v))))
-    assert not text
-    assert [(d.rule, d.message) for d in found] == [(NOT_ON_TARGET, "`%` of floats is not supported on `nvptx` yet")]
-    assert found[0].primary is not None
+    assert not found
+    assert "rem.u32" in text
+    assert not re.search(r"\b(div|fma|mul)\.rn", text)
+    assemble(text, tmp_path)
 
 
 def test_its_code_is_for_elsewhere() -> None:

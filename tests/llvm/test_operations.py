@@ -30,7 +30,7 @@ from cajeta_dot.types import (
 )
 
 from . import oracle
-from .programs import RUNNABLE, Lanes, Shape, apply, apply_all, dtype_of, load, make_program, run_all, run_lanes
+from .programs import RUNNABLE_KERNELS, Lanes, Shape, apply, apply_all, dtype_of, load, make_program, run_all, run_lanes
 from .values import edges, fill, pairs, same
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def operands_of(element: Scalar, operands: int) -> list[list[Any]]:
     return [first, second, first[5:] + first[:5]][:operands]
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 @pytest.mark.parametrize("lanes", WIDTHS)
 @pytest.mark.parametrize("element", NUMBERS, ids=str)
 def test_each_opcode_is_exact_on_every_type(element: Scalar, lanes: int | None, target: str) -> None:
@@ -128,7 +128,7 @@ def compare(op: str, element: Scalar, columns: list[list[Any]], got: Lanes) -> N
     assert not wrong, f"{op} of {[column[wrong[0]] for column in columns]}: {got[wrong[0]]}, not {wanted[wrong[0]]}"
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 def test_a_float16_fma_rounds_once(target: str) -> None:
     """Each of these would come out otherwise if it were rounded to float32 first."""
     rows = [
@@ -211,7 +211,7 @@ MOVES: dict[str, Move] = {
 }
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 @pytest.mark.parametrize("move", MOVES)
 def test_lanes_are_moved_as_they_are(move: str, target: str) -> None:
     way = MOVES[move]
@@ -224,7 +224,7 @@ def test_lanes_are_moved_as_they_are(move: str, target: str) -> None:
         assert same(got, wanted), (move, element, got, wanted)
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 @pytest.mark.parametrize("lanes", [1, 3, 16, 64, 256])
 def test_a_sum_takes_float_lanes_in_order_and_wraps_integers(lanes: int, target: str) -> None:
     elements = [FLOAT16, FLOAT32, FLOAT64, *(e for e in INTEGERS if e.bits >= 32)]
@@ -251,7 +251,7 @@ def test_a_sum_takes_float_lanes_in_order_and_wraps_integers(lanes: int, target:
         assert same(got, wanted), (element, got, wanted)
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 def test_any_and_all_look_at_each_lane(target: str) -> None:
     lanes = 11
     vector = Vector(UINT8, lanes)
@@ -271,7 +271,7 @@ def test_any_and_all_look_at_each_lane(target: str) -> None:
     assert run_lanes(made["all"], BOOLEAN, [rows.reshape(-1)], 24).tolist() == rows.all(axis=1).tolist()
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 @pytest.mark.parametrize("lanes", [1, 4, 7, 256])
 def test_a_lane_index_is_taken_modulo_the_lanes_without_checks(lanes: int, target: str) -> None:
     vector = Vector(UINT8, lanes)
@@ -298,7 +298,7 @@ def test_a_lane_index_is_taken_modulo_the_lanes_without_checks(lanes: int, targe
         assert (run_lanes(made[f"put_{element}"], vector, [rows.reshape(-1), numbers], 16) == wanted.reshape(-1)).all()
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 def test_bits_are_read_otherwise_with_lane_0_at_the_low_end(target: str) -> None:
     ways = {
         "words": (Vector(UINT8, 8), Vector(INT32, 2)),
@@ -319,7 +319,7 @@ def test_bits_are_read_otherwise_with_lane_0_at_the_low_end(target: str) -> None
         assert got.tobytes() == raw.tobytes(), name
 
 
-@pytest.mark.parametrize("target", RUNNABLE)
+@pytest.mark.parametrize("target", RUNNABLE_KERNELS)
 def test_constants_have_each_lane_that_they_say(target: str) -> None:
     def give(type: Shape, content: object) -> Build:
         return lambda b, _: b.const(type, content)

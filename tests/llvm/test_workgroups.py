@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cajeta_dot.backends import Options
+from cajeta_dot.backends.ptx_emulator import backend as ptx_emulator
 from cajeta_dot.backends.reference import backend as reference
 from cajeta_dot.backends.x86 import backend as x86
 from cajeta_dot.diagnostics import Reporter
@@ -16,12 +17,13 @@ from cajeta_dot.driver import check_source
 from cajeta_dot.run.errors import BoundsError
 from cajeta_dot.source import Source
 
-from .programs import RUNNABLE
+from .programs import RUNNABLE, RUNNABLE_KERNELS
 
 if TYPE_CHECKING:
-    from cajeta_dot.backends import Entry
+    from cajeta_dot.backends import Backend, Entry
 
-TARGETS = [*RUNNABLE, "reference"]
+TARGETS = [*RUNNABLE_KERNELS, "reference"]
+CHECKED = [*RUNNABLE, "reference"]
 PROGRAM = """
 class W {
     // Each workgroup turns its part of the array around. The local `mine` lives on behind the barrier.
@@ -141,7 +143,7 @@ def load(target: str, *, checks: bool = True, optimize: int = 2) -> dict[str, En
     reporter = Reporter(source)
     program = check_source(source, reporter)
     assert program, [d.message for d in reporter.found]
-    backend = reference if target == "reference" else x86
+    backend: Backend = {"reference": reference, "ptx-emulator": ptx_emulator}.get(target, x86)
     loaded = backend.load(program, target, Options(checks=checks, optimize=optimize), reporter)
     assert loaded, [d.message for d in reporter.found]
     return {function.name.removeprefix("W."): entry for function, entry in loaded.entries.items()}
@@ -200,7 +202,7 @@ def test_a_barrier_on_each_way_of_a_condition(left: bool, target: str) -> None:
     assert out.reshape(2, 6, 4).tolist() == [rows, rows]
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", CHECKED)
 @pytest.mark.parametrize(("late", "early", "index"), [(5, 3, 2004), (3, 5, 1004), (20, 6, 2007), (6, 20, 1007)])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_first_item_that_faults_is_not_the_first_in_time(

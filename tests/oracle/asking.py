@@ -154,11 +154,9 @@ def function_cases() -> list[Case]:
 # ---- the function of a case
 
 
-def write_function(name: str, case: Case) -> str:
-    """Item i makes the call on the i-th part of every array: a vector's lanes, one element for a scalar.
-
-    The dot family is called in kernels. Host methods, which compile faster, do for the rest.
-    """
+def write_function(name: str, case: Case, in_kernel: bool) -> str:
+    """Item i makes the call on the i-th part of every array: a vector's lanes, one element for a scalar. Host methods, which
+    loop over the items, compile faster than kernels."""
     spelled = [_spell(type, f"a{place}") for place, type in enumerate(case.operands)]
     head, rest = (f"{spelled[0]}.", spelled[1:]) if case.is_method else ("", spelled)
     call = f"{head}{case.row.name}({', '.join(rest)})"
@@ -167,7 +165,7 @@ def write_function(name: str, case: Case) -> str:
     )
     lanes = lanes_of(case.result)
     store = f"o.vstore(i * {lanes}, {call});" if isinstance(case.result, Vector) else f"o[i] = {call};"
-    if case.row.name in DOT_NAMES:
+    if in_kernel:
         return f"@Kernel static void {name}({parameters}) {{ uint32 i = KernelThread.x(); {store} }}"
     return f"static void {name}({parameters}, int32 n) {{ for (int32 i = 0; i < n; i++) {{ {store} }} }}"
 

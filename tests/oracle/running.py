@@ -1,7 +1,11 @@
-"""Kernels and host methods of one text, run on every target of this machine and, their rows expanded, in the interpreter."""
+"""Kernels and host methods of one text, run on every target of this machine and, their rows expanded, in the interpreter.
+
+On targets of GPUs, which have no host methods, methods are asked about as kernels.
+"""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +25,16 @@ EXPANSION = "expansion"  # core opcodes in the interpreter
 _CLAMPING = ("x86-maddubs",)  # not exact, and says so
 # Of the tiers of x86 these are asked everything, the others what they do in a way of their own: products of bytes.
 _ASKED_EVERYTHING = ("x86-vnni", "x86-avx2", "x86-scalar")
+GPU_TARGETS = ("ptx-emulator",)
 # Every level of optimization is somebody's.
 _OPTIMIZE = {"x86-scalar": 0, "x86-avx2": 1}
+
+
+def as_kernel(text: str, name: str) -> str:
+    """The text with one host method made a kernel; the others may still be called."""
+    made, count = re.subn(rf"\bstatic void {name}\(", f"@Kernel static void {name}(", text)
+    assert count == 1, name
+    return made
 
 
 def find_targets() -> list[str]:
@@ -51,8 +63,10 @@ def load(target: str, text: str) -> Launch:
 
     def launch(name: str, arguments: Sequence[Any], items: int) -> None:
         function = module[name]
-        if function.kind == "kernel":
+        if function.kind == "kernel" and len(function.parameters) == len(arguments):
             function(*arguments, grid=1, block=items)
+        elif function.kind == "kernel":
+            function(*arguments, items, grid=1, block=1)
         else:
             function(*arguments, items)
 
