@@ -127,8 +127,9 @@ def _floats() -> Iterator[tuple[str, Operation]]:
     for name, (count, compute) in _ON_FLOATS.items():
         for type in FLOATS:
             yield f"{name}.{type}", Operation(type, (type,) * count, compute)
-        for type, bits in (("f16x2", "b32"), ("f32x2", "b64")):
-            yield f"{name}.{type}", Operation(bits, (bits,) * count, floats.in_pairs(compute, type))
+        yield f"{name}.f16x2", Operation("b32", ("b32",) * count, floats.in_pairs(compute, "f16x2"))
+        if name.endswith(".rn"):
+            yield f"{name}.f32x2", Operation("b64", ("b64",) * count, floats.in_pairs(compute, "f32x2"))
     for name, (count, compute) in _ON_LARGE_FLOATS.items():
         for type in FLOATS[1:]:
             yield f"{name}.{type}", Operation(type, (type,) * count, compute)
@@ -144,7 +145,8 @@ def _comparisons() -> Iterator[tuple[str, Operation]]:
             for word, with_third in join.items():
                 compute = _compare_and_join(compare, with_third)
                 yield f"setp.{name}.{word}.{type}", Operation("pred", (type, type, "pred"), compute)
-        yield f"selp.{type}", Operation(type, (type, type, "pred"), lambda a, b, p: np.where(p, a, b))
+        if type != "f16":
+            yield f"selp.{type}", Operation(type, (type, type, "pred"), lambda a, b, p: np.where(p, a, b))
 
 
 _COMPARE: dict[str, Callable[[Lanes, Lanes], Lanes]] = {
@@ -162,7 +164,8 @@ def _conversions() -> Iterator[tuple[str, Operation]]:
     for source in whole:
         for target in whole:
             yield f"cvt.{target}.{source}", Operation(target, (source,), _resize(target))
-            yield f"cvt.sat.{target}.{source}", Operation(target, (source,), _clamp(target))
+            if _can_overflow(source, target):
+                yield f"cvt.sat.{target}.{source}", Operation(target, (source,), _clamp(target))
         for target in FLOATS:
             yield f"cvt.rn.{target}.{source}", Operation(target, (source,), floats.from_integer(target))
     for source in FLOATS:
@@ -175,6 +178,12 @@ def _conversions() -> Iterator[tuple[str, Operation]]:
             if width(target) != width(source):
                 name = f"cvt.{target}.{source}" if width(target) > width(source) else f"cvt.rn.{target}.{source}"
                 yield name, Operation(target, (source,), floats.to_float(target))
+
+
+def _can_overflow(source: str, target: str) -> bool:
+    """Has the source a number that the target has not?"""
+    given, wanted = np.iinfo(dtype(source)), np.iinfo(dtype(target))
+    return bool(given.min < wanted.min or given.max > wanted.max)
 
 
 def _resize(target: str) -> Callable[[Lanes], Lanes]:
