@@ -1,9 +1,11 @@
-"""What tests share: `cajetac` called in this process or in one of its own, from an installed project or a bare checkout."""
+"""What tests share: `cajetac` called in this process or in one of its own, from an installed project or a bare checkout; and
+NVIDIA's assembler and disassembler, where there are some."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +58,47 @@ def cajetac_process() -> Callable[..., subprocess.CompletedProcess[bytes]]:
         return subprocess.run(command, **{**settings, **options})  # type: ignore[call-overload]
 
     return call
+
+
+def find_cuda_tool(name: str) -> str | None:
+    """Out of the pip packages of the extra `ptx`, or an installed one."""
+    packages = importlib.util.find_spec("nvidia")
+    folders = packages.submodule_search_locations if packages else None
+    found = (str(file) for folder in folders or () for file in Path(folder).glob(f"*/bin/{name}"))
+    return next(found, shutil.which(name))
+
+
+@pytest.fixture
+def assemble_ptx(tmp_path: Path) -> Callable[..., Path]:
+    """`assemble_ptx(text, architecture)` is the object that ptxas makes of it, without a word. Its newest releases know no GPU
+    before sm_75, but take text written for one."""
+    ptxas = find_cuda_tool("ptxas")
+    if not ptxas:
+        pytest.skip("NO PTXAS ON THIS MACHINE: nothing assembles the PTX (pip install cajeta-dot[ptx])")
+
+    def assemble(text: str, architecture: str = "sm_75", *options: str) -> Path:
+        source, made = tmp_path / "k.ptx", tmp_path / "k.cubin"
+        source.write_text(text)
+        command = [ptxas, f"-arch={architecture}", *options, "-o", str(made), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout + done.stderr) == (0, ""), done.stdout + done.stderr
+        return made
+
+    return assemble
+
+
+@pytest.fixture
+def disassemble_ptx(assemble_ptx: Callable[..., Path]) -> Callable[..., str]:
+    """`disassemble_ptx(text, architecture)` is what runs on the GPU, in NVIDIA's notation of it."""
+    nvdisasm = find_cuda_tool("nvdisasm")
+    if not nvdisasm:
+        pytest.skip("NO NVDISASM ON THIS MACHINE: nobody has seen what the PTX becomes (pip install cajeta-dot[ptx])")
+
+    def disassemble(text: str, architecture: str = "sm_75") -> str:
+        done = subprocess.run([nvdisasm, str(assemble_ptx(text, architecture))], capture_output=True, text=True, check=True)
+        return done.stdout
+
+    return disassemble
 
 
 def child_environment(**changes: str) -> dict[str, str]:

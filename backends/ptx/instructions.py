@@ -1,7 +1,7 @@
 """The instructions that compute: each spelling that is known, the types of what goes in and comes out, and what it does.
 
-A spelling that has no row is not known, whatever it may resemble. Memory, branches, calls, barriers and `mov` are the
-business of `program`.
+A spelling that has no row is not known, whatever it may resemble. Memory, branches, calls, barriers and `mov` are the business
+of `program`.
 """
 
 from __future__ import annotations

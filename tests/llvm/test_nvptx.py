@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,10 +19,13 @@ from cajeta_dot.types import BOOLEAN, FLOAT16, FLOAT32, FLOAT64, INT8, INT32, SC
 from .programs import SOURCE, apply, array, make_function, make_kernel, make_program, param
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from cajeta_dot.backends import Artifact
     from cajeta_dot.diagnostics import Diagnostic
+
+    Assemble = Callable[..., Path]
 
 SIGNS: dict[str, tuple[Scalar, Scalar]] = {"us": (UINT8, INT8), "ss": (INT8, INT8), "uu": (UINT8, UINT8), "su": (INT8, UINT8)}
 
@@ -50,23 +51,13 @@ def dot_kernel(signs: str, lanes: int, into: int) -> Function:
     return apply(f"{signs}_{lanes}_{into}", types, types[2], lambda b, v: b.dot(*v))
 
 
-def assemble(text: str, folder: Path, architecture: str = "sm_75") -> None:
-    """Give PTX to ptxas. Its newest releases know no sm_61, but take text written for it."""
-    if shutil.which("ptxas") is None:
-        pytest.skip("NO PTXAS ON THIS MACHINE: nothing has assembled the PTX")
-    (folder / "k.ptx").write_text(text)
-    command = ["ptxas", f"-arch={architecture}", "-o", str(folder / "k.cubin"), str(folder / "k.ptx")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 # ---- dot products
 
 
 @pytest.mark.parametrize(("signs", "instruction"), [
     ("us", "dp4a.u32.s32"), ("ss", "dp4a.s32.s32"), ("uu", "dp4a.u32.u32"), ("su", "dp4a.s32.u32"),
 ])  # fmt: skip
-def test_64_lanes_are_16_instructions_and_no_multiply(signs: str, instruction: str, tmp_path: Path) -> None:
+def test_64_lanes_are_16_instructions_and_no_multiply(signs: str, instruction: str, assemble_ptx: Assemble) -> None:
     text, found = emit(make_program(dot_kernel(signs, 64, 16)))
     assert len(re.findall(re.escape(instruction), text)) == 16
     assert not re.search(r"\bmul\.(?!wide)", text)
@@ -74,15 +65,15 @@ def test_64_lanes_are_16_instructions_and_no_multiply(signs: str, instruction: s
     assert len(re.findall(r"st\.global\.v4", text)) == 4
     assert text.count("dp4a") == 16
     assert not found
-    assemble(text, tmp_path)
+    assemble_ptx(text)
 
 
 @pytest.mark.parametrize("lanes", [4, 12, 64, 256])
 @pytest.mark.parametrize("signs", SIGNS)
-def test_one_accumulator_takes_a_chain(signs: str, lanes: int, tmp_path: Path) -> None:
+def test_one_accumulator_takes_a_chain(signs: str, lanes: int, assemble_ptx: Assemble) -> None:
     text, _ = emit(make_program(dot_kernel(signs, lanes, 1)))
     assert text.count("dp4a") == lanes // 4
-    assemble(text, tmp_path)
+    assemble_ptx(text)
 
 
 def test_nibbles_are_unpacked_as_words() -> None:
@@ -112,7 +103,7 @@ def test_products_are_joined_with_sums_only_where_that_is_allowed(fast: bool) ->
 # ---- shape
 
 
-def test_a_kernel_is_an_entry_whose_arrays_are_pointers_and_lengths(tmp_path: Path) -> None:
+def test_a_kernel_is_an_entry_whose_arrays_are_pointers_and_lengths(assemble_ptx: Assemble) -> None:
     out, numbers, flag, scale = (
         param("out", array(INT32)),
         param("numbers", array(INT8)),
@@ -135,10 +126,10 @@ def test_a_kernel_is_an_entry_whose_arrays_are_pointers_and_lengths(tmp_path: Pa
     assert "%ctaid.z" in text
     assert text.count(".entry") == 1
     assert ".func" not in text
-    assemble(text, tmp_path)
+    assemble_ptx(text)
 
 
-def test_helpers_and_host_methods_are_compiled_where_kernels_call_them(tmp_path: Path) -> None:
+def test_helpers_and_host_methods_are_compiled_where_kernels_call_them(assemble_ptx: Assemble) -> None:
     a = param("a", INT32)
     twice = make_function("twice", "host", [a], INT32, lambda b, f: f.body.append(Return(b.binary("add", a, a))))
     lonely_a = param("a", INT32)
@@ -149,7 +140,7 @@ def test_helpers_and_host_methods_are_compiled_where_kernels_call_them(tmp_path:
     assert "lonely" not in text
     text, _ = emit(make_program(twice, lonely, kernel))
     assert text.count(".entry") == 1
-    assemble(text, tmp_path)
+    assemble_ptx(text)
 
 
 @pytest.mark.parametrize("kind", ["ptx", "llvm-ir"])
@@ -158,16 +149,16 @@ def test_checks_are_for_other_machines(kind: str) -> None:
     assert emit(program, kind, checks=True) == emit(program, kind, checks=False)
 
 
-def test_names_that_ptx_does_not_know_are_changed(tmp_path: Path) -> None:
+def test_names_that_ptx_does_not_know_are_changed(assemble_ptx: Assemble) -> None:
     def kernel(name: str) -> Function:
         return apply(name, [INT32], INT32, lambda b, v: v[0])
 
     text, _ = emit(make_program(kernel("Größe.k"), kernel("W.k"), kernel("W$k")))
     assert re.findall(r"\.entry (\S+)\(", text) == ["Gr$f6$dfe$k", "W$k", "W$k$"]
-    assemble(text, tmp_path)
+    assemble_ptx(text)
 
 
-def test_shared_arrays_and_barriers(tmp_path: Path) -> None:
+def test_shared_arrays_and_barriers(assemble_ptx: Assemble) -> None:
     text, _ = emit(
         compile_text("""
 class W {
@@ -186,12 +177,12 @@ class W {
     assert re.search(r"\.shared \.align 16 \.b8 \S+\[80\];", text)
     assert "st.shared" in text
     assert "ld.shared.b32" in text
-    assemble(text, tmp_path)
+    assemble_ptx(text)
 
 
 @pytest.mark.parametrize("lanes", [1, 3, 16])
 @pytest.mark.parametrize("element", [s for s in SCALARS.values() if s.is_number], ids=str)
-def test_every_opcode_is_something_that_ptxas_takes(element: Scalar, lanes: int, tmp_path: Path) -> None:
+def test_every_opcode_is_something_that_ptxas_takes(element: Scalar, lanes: int, assemble_ptx: Assemble) -> None:
     from .test_operations import TABLES, apply_all, build, opcodes, result_of, shape
 
     type = shape(element, None if lanes == 1 else lanes)
@@ -201,10 +192,10 @@ def test_every_opcode_is_something_that_ptxas_takes(element: Scalar, lanes: int,
         functions.append(apply_all(f"k{operands}", [type] * operands, made))
     text, _ = emit(make_program(*functions))
     assert "llvm." not in text
-    assemble(text, tmp_path)
+    assemble_ptx(text)
 
 
-def test_float16_needs_no_library(tmp_path: Path) -> None:
+def test_float16_needs_no_library(assemble_ptx: Assemble) -> None:
     functions = [
         apply(f"from_{e}", [Vector(e, 3)], Vector(FLOAT16, 3), lambda b, v: b.convert(v[0], FLOAT16))
         for e in (FLOAT32, FLOAT64, INT32)
@@ -216,13 +207,13 @@ def test_float16_needs_no_library(tmp_path: Path) -> None:
     assert "cvt.rn.f16.f32" in text
     assert "cvt.rn.f16.f64" in text
     assert ".extern" not in text
-    assemble(text, tmp_path)
+    assemble_ptx(text)
 
 
 # ---- architectures
 
 
-def test_the_default_runs_from_pascal_on(tmp_path: Path) -> None:
+def test_the_default_runs_from_pascal_on(assemble_ptx: Assemble) -> None:
     text, _ = emit(make_program(dot_kernel("us", 4, 1)))
     assert ".version 5.0" in text
     assert ".target sm_61" in text
@@ -260,13 +251,13 @@ def test_an_unknown_architecture_is_refused(name: str, near: str) -> None:
     assert ("did you mean" in found[0].helps[0].message) is bool(near)
 
 
-def test_a_remainder_of_floats_is_integer_arithmetic(tmp_path: Path) -> None:
+def test_a_remainder_of_floats_is_integer_arithmetic(assemble_ptx: Assemble) -> None:
     """LLVM's own would divide, round and multiply back."""
     text, found = emit(make_program(apply("k", [FLOAT32] * 2, FLOAT32, lambda b, v: b.binary("rem", *v))))
     assert not found
     assert "rem.u32" in text
     assert not re.search(r"\b(div|fma|mul)\.rn", text)
-    assemble(text, tmp_path)
+    assemble_ptx(text)
 
 
 def test_its_code_is_for_elsewhere() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from cajeta_dot.backends.ptx.parse import Module, PtxError
 from .machine import HEAD, launch, write_entry, write_operation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -34,16 +33,10 @@ def words(body: str, count: int = 4, **more: Any) -> list[int]:
 STORE_R1 = "mad.wide.u32 %a0, %r0, 4, %a0; st.global.b32 [%a0], %r1;"
 
 
-def test_ptxas_knows_every_row(tmp_path: Path) -> None:
+def test_ptxas_knows_every_row(assemble_ptx: Callable[..., Path]) -> None:
     """One text with all instructions of the table, for a GPU that has them all."""
-    if shutil.which("ptxas") is None:
-        pytest.skip("NO PTXAS ON THIS MACHINE: nothing but the table says that its instructions exist")
-    source = tmp_path / "k.ptx"
     kernels = (write_operation(opcode, row, f"k{n}") for n, (opcode, row) in enumerate(OPERATIONS.items()))
-    source.write_text(HEAD + "".join(kernels))
-    command = ["ptxas", "-arch=sm_100", "-O0", "-o", str(tmp_path / "k.cubin"), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assemble_ptx(HEAD + "".join(kernels), "sm_100", "-O0")
 
 
 # ---- control flow
@@ -99,7 +92,11 @@ def test_a_branch_by_index() -> None:
 
 
 def test_scopes_have_registers_of_their_own() -> None:
-    body = "mov.b32 %r2, 0x00050006; { .reg .b16 t; mov.b32 {_, t}, %r2; cvt.u32.u16 %r1, t; } { .reg .b32 t; mov.b32 t, 1; add.s32 %r1, %r1, t; }"
+    body = """
+        mov.b32 %r2, 0x00050006;
+        { .reg .b16 t; mov.b32 {_, t}, %r2; cvt.u32.u16 %r1, t; }
+        { .reg .b32 t; mov.b32 t, 1; add.s32 %r1, %r1, t; }
+    """
     assert words(body + STORE_R1) == [6] * 4
 
 
