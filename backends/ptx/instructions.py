@@ -58,15 +58,15 @@ def _integers() -> Iterator[tuple[str, Operation]]:
         yield f"sub.{type}", Operation(type, two, np.subtract)
         yield f"mul.lo.{type}", Operation(type, two, np.multiply)
         yield f"mul.hi.{type}", Operation(type, two, integers.multiply_high)
-        yield f"mad.lo.{type}", Operation(type, (*two, type), lambda a, b, c: a * b + c)
-        yield f"mad.hi.{type}", Operation(type, (*two, type), lambda a, b, c: integers.multiply_high(a, b) + c)
+        yield f"mad.lo.{type}", Operation(type, (*two, type), integers.multiply_add)
+        yield f"mad.hi.{type}", Operation(type, (*two, type), integers.multiply_high_add)
         yield f"div.{type}", Operation(type, two, integers.divide)
         yield f"rem.{type}", Operation(type, two, integers.remainder)
         yield f"min.{type}", Operation(type, two, np.minimum)
         yield f"max.{type}", Operation(type, two, np.maximum)
         if width(type) < 64:
             yield f"mul.wide.{type}", Operation(wide, two, integers.multiply_wide)
-            yield f"mad.wide.{type}", Operation(wide, (*two, wide), lambda a, b, c: integers.multiply_wide(a, b) + c)
+            yield f"mad.wide.{type}", Operation(wide, (*two, wide), integers.multiply_wide_add)
     for type in SIGNED:
         yield f"neg.{type}", Operation(type, (type,), np.negative)
         yield f"abs.{type}", Operation(type, (type,), np.abs)  # the least number stays
@@ -146,7 +146,7 @@ def _comparisons() -> Iterator[tuple[str, Operation]]:
                 compute = _compare_and_join(compare, with_third)
                 yield f"setp.{name}.{word}.{type}", Operation("pred", (type, type, "pred"), compute)
         if type != "f16":
-            yield f"selp.{type}", Operation(type, (type, type, "pred"), lambda a, b, p: np.where(p, a, b))
+            yield f"selp.{type}", Operation(type, (type, type, "pred"), integers.choose)
 
 
 _COMPARE: dict[str, Callable[[Lanes, Lanes], Lanes]] = {
@@ -155,7 +155,10 @@ _COMPARE: dict[str, Callable[[Lanes, Lanes], Lanes]] = {
 
 
 def _compare_and_join(compare: Callable[..., Lanes], join: Callable[..., Lanes]) -> Callable[..., Lanes]:
-    return lambda a, b, c: join(compare(a, b), c)
+    def compute(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+        return join(compare(a, b), c)
+
+    return compute
 
 
 def _conversions() -> Iterator[tuple[str, Operation]]:

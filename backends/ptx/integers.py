@@ -52,6 +52,23 @@ def multiply_high(a: Lanes, b: Lanes) -> Lanes:
     return high.view(a.dtype)
 
 
+def multiply_add(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    return a * b + c
+
+
+def multiply_wide_add(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    return multiply_wide(a, b) + c
+
+
+def multiply_high_add(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    return multiply_high(a, b) + c
+
+
+def choose(a: Lanes, b: Lanes, condition: Lanes) -> Lanes:
+    """selp."""
+    return np.where(condition, a, b)
+
+
 def divide(a: Lanes, b: Lanes) -> Lanes:
     """Toward zero."""
     _refuse_division(a, b)

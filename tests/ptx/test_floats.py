@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,14 @@ from .test_integers import INTEGERS, array, edges, ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Meaning = Callable[[float], float] | Callable[[float, float], float] | Callable[[float, float, float], float]
+    Plain = Callable[[Any], Any] | Callable[[Any, Any], Any] | Callable[[Any, Any, Any], Any]
+    Exact = (
+        Callable[[Fraction], Fraction]
+        | Callable[[Fraction, Fraction], Fraction]
+        | Callable[[Fraction, Fraction, Fraction], Fraction]
+    )
 
 TYPES = ("f16", "f32", "f64")
 LARGE = ("f32", "f64")
@@ -40,9 +49,10 @@ def floats(values: list[float], type: str) -> Any:
         return np.array(values, dtype(type))
 
 
-def check(opcode: str, type: str, operands: list[list[float]], meaning: Callable[..., float]) -> None:
+def check(opcode: str, type: str, operands: list[list[float]], meaning: Meaning) -> None:
+    compute: Any = meaning
     made = apply(opcode, *(floats(operand, type) for operand in operands))
-    wanted = floats([meaning(*row) for row in zip(*operands, strict=True)], type)
+    wanted = floats([compute(*row) for row in zip(*operands, strict=True)], type)
     bits = f"u{width(type) // 8}"
     both_nan = np.isnan(made) & np.isnan(wanted)
     wrong = np.flatnonzero((made.view(bits) != wanted.view(bits)) & ~both_nan)
@@ -57,15 +67,18 @@ def rows(type: str, count: int, most: int = 1000) -> list[list[float]]:
     return [list(column) for column in zip(*found[::step], strict=True)]
 
 
-def exactly(type: str, plain: Callable[..., Any], exact: Callable[..., Fraction]) -> Callable[..., float]:
+def exactly(type: str, plain: Plain, exact: Exact) -> Callable[..., float]:
     """Rounded from the fraction where that is neither zero nor missing; zeros and what is no number as IEEE 754 has them."""
+
+    on_floats: Any = plain
+    on_fractions: Any = exact
 
     def compute(*operands: float) -> float:
         with np.errstate(all="ignore"):
-            special = float(plain(*(dtype("f64").type(operand) for operand in operands)))
+            special = float(on_floats(*(dtype("f64").type(operand) for operand in operands)))
         if all(map(math.isfinite, operands)):
             try:
-                total = exact(*map(Fraction, operands))
+                total: Fraction = on_fractions(*map(Fraction, operands))
             except ZeroDivisionError:
                 return special
             if total:
@@ -208,8 +221,8 @@ def test_floats_to_floats() -> None:
 @pytest.mark.parametrize("type", TYPES)
 def test_rounding_to_whole_numbers(type: str) -> None:
     for name, rounding in ROUNDINGS.items():
-        check(f"cvt.{name}.{type}.{type}", type, [numbers(type)], lambda x, r=rounding: _whole(x, r))
+        check(f"cvt.{name}.{type}.{type}", type, [numbers(type)], partial(_whole, rounding))
 
 
-def _whole(x: float, rounding: Callable[[float], float]) -> float:
+def _whole(rounding: Callable[[float], float], x: float) -> float:
     return math.copysign(rounding(x), x) if math.isfinite(x) else x
