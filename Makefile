@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DEMO := build/demo
 APT := DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends
 
-.PHONY: demo test lint proofs bench acceptance vulkan clean
+.PHONY: demo test lint proofs mutants bench acceptance vulkan clean
 
 # Compiles one kernel for three targets, shows the dot instruction of each, then runs it and compares with numpy.
 demo: $(VENV)/plain
@@ -31,6 +31,10 @@ proofs: $(VENV)/test
 acceptance: $(VENV)/plain
 	@test -n "$(DIR)" || { echo "say which folder of programs: make acceptance DIR=..."; exit 1; }
 	$(BIN)/python -m tests.acceptance $(DIR) --targets $(or $(TARGETS),reference,native,vulkan)
+
+# The test of the tests: faults put into the compiler on purpose, and the test that finds each.
+mutants: $(VENV)/test
+	$(BIN)/python -m tests.mutants.run
 
 bench: $(VENV)/plain
 	$(BIN)/python benchmarks/start_up.py

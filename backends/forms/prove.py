@@ -20,7 +20,6 @@ import z3
 
 from cajeta_dot.backends.forms.algebra import by_registers, into_one_lane
 from cajeta_dot.backends.forms.forms import FORMS
-from cajeta_dot.backends.forms.formulas import one
 from cajeta_dot.backends.forms.numpy_reading import evaluate
 from cajeta_dot.backends.forms.z3_reading import Sum, Z3Reading, satisfiable
 from cajeta_dot.record import record
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from cajeta_dot.backends.forms.algebra import Lowering
+    from cajeta_dot.backends.forms.algebra import Lowering, T, Vector
     from cajeta_dot.backends.forms.forms import Form
 
 WIDTHS = (4, 8, 12, 16, 20, 32, 48, 64, 128)
@@ -73,8 +72,12 @@ class Prover:
 
         one_lane: the accumulator is one lane that takes all products.
         """
+
+        def write_definition(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
+            return self.form.means(acc, w, x)
+
         adapt = into_one_lane if one_lane else by_registers
-        lower, define = adapt(self.form.lower, registers), adapt(one(self.form.means), (4,))
+        lower, define = adapt(self.form.lower, registers), adapt(write_definition, (4,))
         w, x = (self.reading.vector(name, 8, width) for name in "wx")
         acc = self.reading.vector("a", 32, 1 if one_lane else width // 4)
         for lane, (got, want) in enumerate(zip(lower(w, x, acc).term, define(w, x, acc).term, strict=True)):

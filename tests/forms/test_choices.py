@@ -59,6 +59,7 @@ def test_the_first_form_that_fits_is_chosen(machine: str, us: str, ss: str, uu: 
         ("avx2", "uu", 128, 128, "even/odd"),
         ("avx512vnni", "ss", 127, 255, "vnni, w<=127"),
         ("avx512vnni", "ss", 255, 127, "vnni, x<=127"),
+        ("avx512vnni", "ss", 128, 128, "vnni bias"),
         ("avx512vnni", "uu", 15, 255, "vnni, w<=127"),
         ("avx512vnni", "uu", 128, 128, "vnni bias"),
         ("neon", "us", 127, 255, "neon narrow, w<=127"),

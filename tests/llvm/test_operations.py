@@ -86,15 +86,14 @@ def opcodes(element: Scalar, operands: int) -> list[str]:
 
 
 @cache
-def entries(target: str) -> dict[str, Entry]:
-    """One kernel for each type and number of operands, which applies all opcodes. Without checks: division is total."""
+def entries(target: str, element: Scalar) -> dict[str, Entry]:
+    """One kernel for each shape and number of operands, which applies all opcodes. Without checks: division is total."""
     functions: list[Function] = []
-    for element in NUMBERS:
-        for lanes in WIDTHS:
-            type = shape(element, lanes)
-            for operands in TABLES:
-                made = {op: (result_of(op, type), build(op, type)) for op in opcodes(element, operands)}
-                functions.append(apply_all(f"{element}_{lanes}_{operands}", [type] * operands, made))
+    for lanes in WIDTHS:
+        type = shape(element, lanes)
+        for operands in TABLES:
+            made = {op: (result_of(op, type), build(op, type)) for op in opcodes(element, operands)}
+            functions.append(apply_all(f"{lanes}_{operands}", [type] * operands, made))
     return load(make_program(*functions), target, checks=False)
 
 
@@ -116,7 +115,8 @@ def test_each_opcode_is_exact_on_every_type(element: Scalar, lanes: int | None, 
         items = -(-len(columns[0]) // (lanes_of(type) * ITEMS)) * ITEMS
         arrays = [np.array(fill(column, items * lanes_of(type)), dtype_of(element)) for column in columns]
         results = [result_of(op, type) for op in ops]
-        for op, got in zip(ops, run_all(entries(target)[f"{element}_{lanes}_{operands}"], results, arrays, items), strict=True):
+        entry = entries(target, element)[f"{lanes}_{operands}"]
+        for op, got in zip(ops, run_all(entry, results, arrays, items), strict=True):
             compare(op, element, columns, got[: len(columns[0])])
 
 
@@ -126,6 +126,19 @@ def compare(op: str, element: Scalar, columns: list[list[Any]], got: Lanes) -> N
         got, wanted = got + 0, wanted + 0  # the sign of a zero is not specified
     wrong = [k for k in range(len(got)) if not same(got[k : k + 1], wanted[k : k + 1])]
     assert not wrong, f"{op} of {[column[wrong[0]] for column in columns]}: {got[wrong[0]]}, not {wanted[wrong[0]]}"
+
+
+def test_nothing_is_assumed_of_any_operand() -> None:
+    """Everything is defined, so no flag may say that something doesn't happen."""
+    functions: list[Function] = []
+    for element in NUMBERS:
+        for operands in TABLES:
+            made = {op: (result_of(op, element), build(op, element)) for op in opcodes(element, operands)}
+            functions.append(apply_all(f"{element}_{operands}", [element] * operands, made))
+    text = write_module(make_program(*functions), SCALAR.machine, checks=False).text
+    assert not re.findall(
+        r"\b(?:nsw|nuw|exact|disjoint|nneg|samesign|undef|inbounds|fast|nnan|ninf|nsz|reassoc|contract)\b", text
+    )
 
 
 @pytest.mark.parametrize("target", RUNNABLE_KERNELS)

@@ -161,3 +161,16 @@ def test_the_warning_speaks_unless_the_weights_are_proven(weights: str, reach: i
     warned = [d.message.split(";")[0] for d in module.diagnostics if d.code == "W0401"]
     assert warned == ([f"weights can reach {reach}"] if reach else [])
     assert [choice.exact for choice in module.choices] == [not reach]
+
+
+@pytest.mark.parametrize("target", EXACT)
+def test_arrays_may_begin_at_any_byte(target: str) -> None:
+    """numpy aligns its arrays to 16 bytes, and what is cut out of them to one element."""
+    module = compile(TEXT, target=target)
+    random = np.random.default_rng(1)
+    weights, activations = random.integers(0, 256, 128).astype(np.uint8), random.integers(-128, 128, 128).astype(np.int8)
+    for offset in range(64):
+        w, x = weights[offset : offset + 64], activations[63 - offset : 127 - offset]
+        sums = np.zeros(32, np.int32)[offset % 16 :][:16]
+        module["wide64"](sums, w, x)
+        assert sums.tolist() == (w.astype(np.int32) * x).reshape(16, 4).sum(axis=1).tolist(), offset

@@ -195,6 +195,7 @@ FLOWS = [  # statements over `int32 n`, then the bounds of `x` behind them
     ("int8 y = (int8) n; if (y < 0) { y = 0; } int32 x = y;", (0, 127)),
     ("int32 x = n & 3; if (x > 9) { x = 100; }", (0, 3)),  # nobody comes there
     ("int32 x = 1; if (n > 3) { x = 2; return Vector<int32,1>(x & 1); }", (1, 1)),
+    ("int32 x = n & 7; if ((x < 3) & ((x = 9) > 4)) { n = 1; }", (9, 9)),  # the condition is on what x was
     # loops
     ("int32 x = 3; while (n > 0) { x = n & 7; n = n - 1; }", (0, 7)),
     ("int32 x = 0; while (n > 0) { x = x + 1; n = n - 1; }", INT32),

@@ -78,15 +78,15 @@ def test_opcode_follows_the_signs(w: Scalar, x: Scalar, environment: str) -> Non
 
 def test_signed_operand_comes_first() -> None:
     """Weights are the first operand of the source; OpSUDot wants the signed one there, whichever that is."""
-    texts: list[str] = []
     for w, x in ((UINT8, INT8), (INT8, UINT8)):
         operation = Operation("dot", Vector(INT32, 1), (Vector(w, 4), Vector(x, 4), Vector(INT32, 1)))
-        lines = Compiled(make_program(operation.make())).text.splitlines()
-        dot = next(line.split() for line in lines if "OpSUDot" in line)
-        signed = next(line for line in lines if line.startswith(f"{dot[4]} = "))
-        assert signed.split()[2:4] == ["OpBitcast", "%int"]
-        texts.append(signed.split()[4])
-    assert texts[0] != texts[1]
+        words = [line.split() for line in Compiled(make_program(operation.make())).text.splitlines()]
+        made = {line[0]: line[2:] for line in words if len(line) > 2 and line[1] == "="}
+        dot = next(line for line in made.values() if line[0] == "OpSUDot")
+        first, second = (made[operand] for operand in dot[2:4])
+        assert first[:2] == ["OpBitcast", "%int"]
+        arrays = [made[loaded[2]][2] for loaded in (made[first[2]], second)]  # OpLoad of an OpAccessChain
+        assert arrays == (["%p0", "%p1"] if w == INT8 else ["%p1", "%p0"])
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
