@@ -19,7 +19,9 @@ class Mutant(NamedTuple):
     test: str
 
 
-FORMS, ALGEBRA, INSTRUCTIONS = (f"backends/forms/{name}.py" for name in ("forms", "algebra", "instructions"))
+FORMS, FORMULAS, ALGEBRA, INSTRUCTIONS = (
+    f"backends/forms/{name}.py" for name in ("forms", "formulas", "algebra", "instructions")
+)
 PROVED = "tests/forms/test_proofs.py::test_every_form_is_proved"
 CHOSEN = "tests/forms/test_choices.py::test_what_is_known_of_the_operands_counts"
 PLACES = "tests/forms/test_emission.py::test_operands_reach_their_place"
@@ -33,54 +35,60 @@ SPIRV_ORDER = "tests/spirv/test_dots.py::test_signed_operand_comes_first"
 
 IN_FORMS = (
     Mutant(
-        "operands swapped", FORMS, "return instruction(acc, w, x)", "return instruction(acc, x, w)", f"{PROVED}[x86-vnni-us]"
+        "operands swapped", FORMULAS, "return instruction(acc, w, x)", "return instruction(acc, x, w)", f"{PROVED}[x86-vnni-us]"
     ),
     Mutant(
         "bias not corrected",
-        FORMS,
+        FORMULAS,
         "vpdpbusd(acc - vpdpbusd(0, 128, x), w ^ 128, x)",
         "vpdpbusd(acc, w ^ 128, x)",
         f"{PROVED}[x86-vnni-bias-ss]",
     ),
-    Mutant("bias corrected by 127", FORMS, "vpdpbusd(0, w, -128)", "vpdpbusd(0, w, -127)", f"{PROVED}[x86-vnni-bias-uu]"),
-    Mutant("sign flag of bit 7 lost", FORMS, "pmaddwd(top, -1)", "pmaddwd(top, 1)", f"{PROVED}[x86-split7-ss]"),
+    Mutant("bias corrected by 127", FORMULAS, "vpdpbusd(0, w, -128)", "vpdpbusd(0, w, -127)", f"{PROVED}[x86-vnni-bias-uu]"),
+    Mutant("sign flag of bit 7 lost", FORMULAS, "pmaddwd(top, -1)", "pmaddwd(top, 1)", f"{PROVED}[x86-split7-ss]"),
     Mutant(
         "halves added in 16 bits",
-        FORMS,
+        FORMULAS,
         "return acc + (pmaddwd(low, 1) + pmaddwd(top, 1))",
         "return acc + pmaddwd(low + top, 1)",
         f"{PROVED}[x86-split7-us]",
     ),
     Mutant(
         "sign trick, wrong at -128",
-        FORMS,
+        FORMULAS,
         "    return acc + (pmaddwd(low, 1) + pmaddwd(top, -1))\n",
         "    sign = w.ashr(7)\n    return maddubs((w ^ sign) - sign, (x ^ sign) - sign, acc)\n",
         f"{PROVED}[x86-split7-ss]",
     ),
     Mutant(
         "activations zero-extended",
-        FORMS,
+        FORMULAS,
         "x.window(k, 1).extend(32, signed=x_signed)",
         "x.window(k, 1).extend(32, signed=False)",
         f"{PROVED}[any-scalar-us]",
     ),
     Mutant(
         "signs of the operands exchanged",
-        FORMS,
+        FORMULAS,
         "((w, w_signed), (x, x_signed)))\n        return add_up",
         "((w, x_signed), (x, w_signed)))\n        return add_up",
         f"{PROVED}[x86-widen-us]",
     ),
     Mutant(
         "even bytes zero-extended",
-        FORMS,
+        FORMULAS,
         "(pairs.shl(8).ashr(8), pairs.ashr(8)) if signed",
         "(pairs.shl(8).lshr(8), pairs.ashr(8)) if signed",
         f"{PROVED}[x86-even/odd-ss]",
     ),
     Mutant("one weight too many for maddubs", FORMS, '"us", maddubs, w_max=128)', '"us", maddubs, w_max=129)', CHOSEN),
-    Mutant("one weight too many for vnni", FORMS, '"ss", one(vpdpbusd), w_max=127)', '"ss", one(vpdpbusd), w_max=128)', CHOSEN),
+    Mutant(
+        "one weight too many for vnni",
+        FORMS,
+        '"ss", one(isa.vpdpbusd), w_max=127)',
+        '"ss", one(isa.vpdpbusd), w_max=128)',
+        CHOSEN,
+    ),
     Mutant(
         "clamp taken for exact",
         FORMS,
@@ -131,7 +139,13 @@ IN_FORMS = (
         "dot(operands)",
         f"{PROVED}[x86-maddubs-clamping-us]",
     ),
-    Mutant("operands of dp4a in another order", INSTRUCTIONS, "order=(1, 2, 0)", "order=(2, 1, 0)", PLACES),
+    Mutant(
+        "operands of dp4a in another order",
+        INSTRUCTIONS,
+        'order=(1, 2, 0), passing="words"',
+        'order=(2, 1, 0), passing="words"',
+        PLACES,
+    ),
     Mutant(
         "saturating instruction called",
         INSTRUCTIONS,
