@@ -84,8 +84,8 @@ class SpirvBackend:
         return list_devices()
 
 
-def write(program: Program, options: Options, reporter: Reporter) -> Written | None:
-    """The text for all kernels of a program; None after an error was reported."""
+def write(program: Program, options: Options, reporter: Reporter, watch_loops: bool = False) -> Written | None:
+    """The text for all kernels of a program; None after an error was reported. `watch_loops`: see `translate`."""
     environment = _find_environment(options.target_env, reporter)
     if environment is None:
         return None
@@ -101,7 +101,7 @@ def write(program: Program, options: Options, reporter: Reporter) -> Written | N
     from cajeta_dot.backends.spirv.translate import translate
     from cajeta_dot.backends.spirv.validate import validate
 
-    text, instances = translate(expanded, environment, options)
+    text, instances = translate(expanded, environment, options, watch_loops)
     validate(text)
     return Written(text, instances, environment, list_choices(expanded, options.int_dot))
 

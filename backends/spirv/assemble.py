@@ -43,7 +43,7 @@ OPCODES = {
     "OpShiftRightLogical": 194, "OpShiftRightArithmetic": 195, "OpShiftLeftLogical": 196, "OpBitwiseOr": 197,
     "OpBitwiseXor": 198, "OpBitwiseAnd": 199, "OpNot": 200, "OpBitFieldInsert": 201, "OpBitFieldSExtract": 202,
     "OpBitFieldUExtract": 203, "OpBitReverse": 204, "OpBitCount": 205, "OpControlBarrier": 224,
-    "OpAtomicAnd": 240, "OpAtomicOr": 241,
+    "OpAtomicIAdd": 234, "OpAtomicAnd": 240, "OpAtomicOr": 241,
     "OpLoopMerge": 246, "OpSelectionMerge": 247, "OpLabel": 248, "OpBranch": 249, "OpBranchConditional": 250,
     "OpReturn": 253, "OpReturnValue": 254, "OpUnreachable": 255,
     "OpSDot": 4450, "OpUDot": 4451, "OpSUDot": 4452,

@@ -15,7 +15,7 @@ from cajeta_dot.types import BOOL, Array, Scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cajeta_dot.ir import Function, Value
+    from cajeta_dot.ir import Function, Program, Value
 
 DESCRIPTOR_SET = 0
 PUSH_CONSTANT_LIMIT = 128  # bytes; what every Vulkan device has at least
@@ -116,6 +116,12 @@ def list_buffers(kernel: Function) -> dict[Value, Memory]:
         if isinstance(param.type, Array):
             buffers[param] = Memory(param.attr, param.type.element, binding=len(buffers), length=place)
     return buffers
+
+
+def watch_binding(program: Program) -> int:
+    """Where the counter of loops is bound that `translate` adds on demand: behind the arrays of every kernel."""
+    kernels = (function for function in program.functions if function.kind == "kernel")
+    return max((len(list_buffers(kernel)) for kernel in kernels), default=0)
 
 
 def _word_of_param(param: Value) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cajeta_dot.backends.spirv.interface import DESCRIPTOR_SET, lay_out
+from cajeta_dot.backends.spirv.interface import DESCRIPTOR_SET, lay_out, watch_binding
 from cajeta_dot.backends.spirv.module import FULL_INTERFACE, Module, quote
 from cajeta_dot.backends.spirv.plan import plan
 from cajeta_dot.backends.spirv.writer import FunctionWriter, Surroundings
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from cajeta_dot.ir import Program
 
 
-def translate(program: Program, environment: Environment, options: Options) -> tuple[str, list[Instance]]:
+def translate(
+    program: Program, environment: Environment, options: Options, watch_loops: bool = False
+) -> tuple[str, list[Instance]]:
     """The text of the module, and its functions with what became of their arrays.
 
-    The program has core opcodes only, and nothing that `support.report_unsupported` reports.
+    The program has core opcodes only, and nothing that `support.report_unsupported` reports. `watch_loops`: a `uint` at
+    the binding `interface.watch_binding` counts the loops that were entered and not left in the way the program leaves them.
     """
     module = Module(environment)
     instances = plan(program, options.narrow_memory)
@@ -30,6 +33,9 @@ def translate(program: Program, environment: Environment, options: Options) -> t
     for kernel in kernels:
         _declare_arrays(module, kernel)
         _declare_push_constants(module, kernel, surroundings)
+    if watch_loops:
+        places = [f"DescriptorSet {DESCRIPTOR_SET}", f"Binding {watch_binding(program)}"]
+        surroundings.watch = module.variable("StorageBuffer", module.buffer_block("uint"), "running_loops", places)
     for instance in instances:
         FunctionWriter(module, instance, surroundings).write()
     for kernel in kernels:

@@ -223,7 +223,7 @@ def _check_bindings(listing: Listing, entry: Instruction, buffers: list[str]) ->
         taken[place] = buffer
 
 
-_ACCESSES = {"OpLoad": "NonReadable"} | dict.fromkeys(("OpStore", "OpAtomicAnd", "OpAtomicOr"), "NonWritable")
+_ACCESSES = {"OpLoad": "NonReadable"} | dict.fromkeys(("OpStore", "OpAtomicIAdd", "OpAtomicAnd", "OpAtomicOr"), "NonWritable")
 
 
 def check_stores(listing: Listing) -> Faults:

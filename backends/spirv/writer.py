@@ -30,21 +30,22 @@ if TYPE_CHECKING:
 
 # What a coordinate is read from; the size of a workgroup is fixed when compiling.
 BUILT_INS = {"global": "GlobalInvocationId", "local": "LocalInvocationId", "group": "WorkgroupId"}
-_WORKGROUP = 2  # scope
+_DEVICE, _WORKGROUP = 1, 2  # scopes
 _BARRIER_SEMANTICS = 8 | 64 | 256  # AcquireRelease, UniformMemory (which storage buffers belong to), WorkgroupMemory
 
 
 class Surroundings:
     """What all functions of a module share: options, built-in variables, the text for line numbers.
 
-    `push_blocks` leads from each kernel to the variable of its push constants. With `checks`, accesses are guarded.
+    `push_blocks` leads from each kernel to the variable of its push constants. With `checks`, accesses are guarded. `watch`
+    is the variable that counts running loops, or empty.
     """
 
     def __init__(self, block: tuple[int, int, int], int_dot: bool, checks: bool, lines: Source | None):
         self.block, self.int_dot, self.checks, self.lines = block, int_dot, checks, lines
         self.built_ins: dict[str, str] = {}
         self.push_blocks: dict[Function | None, str] = {}
-        self.file = ""
+        self.file = self.watch = ""
 
 
 class FunctionWriter:
@@ -163,12 +164,14 @@ class FunctionWriter:
                 case Loop():
                     self._loop(item)
                 case Break():
+                    self._watch(-1)
                     self.code.do("OpBranch", self.loops[-1][0])
                     return False
                 case Continue():
                     self.code.do("OpBranch", self.loops[-1][1])
                     return False
                 case Return():
+                    self._watch(-len(self.loops))
                     self._return(item.value)
                     return False
         return True
@@ -192,26 +195,52 @@ class FunctionWriter:
     def _loop(self, item: Loop) -> None:
         words = ("loop", "test", "body", "continue", "exit")
         head, test, body, update, exit = (self.module.identify(word) for word in words)
+        self._watch(1)
         self.code.do("OpBranch", head)
         self._label(head)
         self.code.do("OpLoopMerge", exit, update, "None")
         self.code.do("OpBranch", test)
         self._label(test)
         self._block(item.test)
-        self._branch_or_leave(item.condition, body, exit)
+        self._enter_or_leave(item.condition, body, exit)
         self.loops.append((exit, update))
         self._arm(body, item.body, update)
         self.loops.pop()
         self._label(update)
         self._block(item.update)
-        self._branch_or_leave(item.again, head, exit)
+        if item.again is None:
+            self.code.do("OpBranch", head)
+        else:  # nothing but the branch back may leave the loop from here
+            again = self._register(item.again)
+            self._watch(-1, unless=again)
+            self.code.do("OpBranchConditional", again, head, exit)
         self._label(exit)
 
-    def _branch_or_leave(self, condition: Value | None, to: str, exit: str) -> None:
+    def _enter_or_leave(self, condition: Value | None, body: str, exit: str) -> None:
         if condition is None:
-            self.code.do("OpBranch", to)
+            self.code.do("OpBranch", body)
+        elif not self.surroundings.watch:
+            self.code.do("OpBranchConditional", self._register(condition), body, exit)
         else:
-            self.code.do("OpBranchConditional", self._register(condition), to, exit)
+            leave, stay = self.module.identify("leave"), self.module.identify("stay")
+            self.code.do("OpSelectionMerge", stay, "None")
+            self.code.do("OpBranchConditional", self._register(condition), stay, leave)
+            self._label(leave)
+            self._watch(-1)
+            self.code.do("OpBranch", exit)
+            self._label(stay)
+            self.code.do("OpBranch", body)
+
+    def _watch(self, loops: int, unless: str = "") -> None:
+        """So many more loops are running, modulo 2^32, if that is counted; none more where a condition holds."""
+        code, variable = self.code, self.surroundings.watch
+        if not variable or not loops:
+            return
+        more = code.uint(loops % (1 << 32))
+        if unless:
+            more = code.select(unless, code.uint(0), more)
+        counter = code.access("StorageBuffer", "uint", self._use(variable), code.uint(0), code.uint(0))
+        code.op("OpAtomicIAdd", "uint", counter, code.uint(_DEVICE), code.uint(0), more)
 
     def _label(self, name: str) -> None:
         self.code.label(name)

@@ -46,10 +46,11 @@ class Buffer:
 
 @record
 class Pipeline:
-    """A kernel ready to run. `bound` is the set of descriptors that a launch points to its arrays."""
+    """A kernel ready to run. `places` are the bindings of its arrays, `bound` the descriptors that a launch points to them."""
 
     handle: Any
     layout: Any
+    places: tuple[int, ...]
     bound: Any
     owned: tuple[tuple[str, Any], ...]
 
@@ -62,7 +63,7 @@ def bound_size(array: NDArray[Any]) -> int:
 class Device:
     """A logical device with one compute queue. `lost` says why it can't be used any more, or is empty.
 
-    `dot_fault` is for the self-test of its dot products: None as long as nobody has asked.
+    `dot_fault` and `loop_fault` are for the trials of its driver: None as long as nobody has asked.
     """
 
     def __init__(self, physical: Physical):
@@ -72,6 +73,7 @@ class Device:
         self.process = os.getpid()
         self.lost = ""
         self.dot_fault: str | None = None
+        self.loop_fault: bool | None = None
         self._kept: dict[int, list[Buffer]] = {}
         self._kept_bytes = 0
         self.handle = self._open()
@@ -139,8 +141,8 @@ class Device:
         code = ctypes.create_string_buffer(spirv, len(spirv))
         return self.make("ShaderModule", fill(api.ShaderModuleCreateInfo, size=len(spirv), code=ctypes.addressof(code)))
 
-    def make_pipeline(self, shader: Any, entry: str, buffers: int, push_bytes: int) -> Pipeline:
-        """A kernel with so many arrays and bytes of push constants."""
+    def make_pipeline(self, shader: Any, entry: str, places: Sequence[int], push_bytes: int) -> Pipeline:
+        """A kernel whose arrays have these bindings, and with so many bytes of push constants."""
         owned: list[tuple[str, Any]] = []
 
         def own(what: str, info: Any) -> Any:
@@ -148,9 +150,9 @@ class Device:
             return owned[-1][1]
 
         try:
-            bindings = [api.Binding(at, STORAGE_BUFFER, 1, COMPUTE, None) for at in range(buffers)]
-            array = (api.Binding * max(1, buffers))(*bindings)
-            info = fill(api.SetLayoutCreateInfo, count=buffers, bindings=ctypes.addressof(array))
+            bindings = [api.Binding(place, STORAGE_BUFFER, 1, COMPUTE, None) for place in places]
+            array = (api.Binding * max(1, len(bindings)))(*bindings)
+            info = fill(api.SetLayoutCreateInfo, count=len(bindings), bindings=ctypes.addressof(array))
             set_layout = own("DescriptorSetLayout", info)
             layouts, ranges = (U64 * 1)(set_layout), api.PushRange(COMPUTE, 0, push_bytes)
             layout = own(
@@ -169,14 +171,14 @@ class Device:
             place = ctypes.byref(handle)
             self.library.call("vkCreateComputePipelines", self.handle, U64(0), U32(1), ctypes.byref(info), None, place)
             owned.append(("Pipeline", handle))
-            size = api.PoolSize(STORAGE_BUFFER, max(1, buffers))
+            size = api.PoolSize(STORAGE_BUFFER, max(1, len(bindings)))
             pool = own("DescriptorPool", fill(api.DescriptorPoolCreateInfo, sets=1, count=1, sizes=ctypes.addressof(size)))
             info = fill(api.SetAllocateInfo, pool=pool, count=1, layouts=ctypes.addressof(layouts))
             self.library.call("vkAllocateDescriptorSets", self.handle, ctypes.byref(info), ctypes.byref(bound))
         except VulkanError:
             self.destroy_all(owned)
             raise
-        return Pipeline(handle, layout, bound, tuple(owned))
+        return Pipeline(handle, layout, tuple(places), bound, tuple(owned))
 
     # ---- memory
 
@@ -290,8 +292,8 @@ class Device:
     def _bind(self, pipeline: Pipeline, buffers: Sequence[tuple[Buffer, int]]) -> None:
         ranges = [api.BufferRange(buffer.handle, 0, size) for buffer, size in buffers]
         writes = [
-            fill(api.WriteSet, set=pipeline.bound, binding=at, count=1, kind=STORAGE_BUFFER, buffers=ctypes.addressof(place))
-            for at, place in enumerate(ranges)
+            fill(api.WriteSet, set=pipeline.bound, binding=place, count=1, kind=STORAGE_BUFFER, buffers=ctypes.addressof(range))
+            for place, range in zip(pipeline.places, ranges, strict=True)
         ]
         if writes:
             array = (api.WriteSet * len(writes))(*writes)

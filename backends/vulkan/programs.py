@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import weakref
 
+import numpy as np
+
 from cajeta_dot.backends import Loaded
 from cajeta_dot.backends.devices import pack_scalar
 from cajeta_dot.backends.spirv import Written, write
 from cajeta_dot.backends.spirv.assemble import assemble
-from cajeta_dot.backends.spirv.interface import lay_out, size_of_block
+from cajeta_dot.backends.spirv.interface import lay_out, size_of_block, watch_binding
 from cajeta_dot.backends.vulkan.api import VulkanError
 from cajeta_dot.backends.vulkan.device import Device, bound_size
 from cajeta_dot.diagnostics import Reporter
 from cajeta_dot.passes.effects import written_arrays
-from cajeta_dot.record import record
+from cajeta_dot.record import record, replace
 from cajeta_dot.run.errors import DeviceError
 from cajeta_dot.types import Array, Scalar
 
@@ -33,10 +35,13 @@ if TYPE_CHECKING:
 
 
 class DeviceProgram:
-    """All kernels of a program on one device. `options` are those that fit the device."""
+    """All kernels of a program on one device. `options` are those that fit the device.
 
-    def __init__(self, program: Program, device: Device, options: Options, written: Written):
-        self.program, self.device, self.options = program, device, options
+    `watch_loops`: the driver is known to end loops early; whether it has done so is found out behind each launch.
+    """
+
+    def __init__(self, program: Program, device: Device, options: Options, written: Written, watch_loops: bool = False):
+        self.program, self.device, self.options, self.watch_loops = program, device, options, watch_loops
         self._texts: dict[Extent, str] = {options.block: written.text}
         self._shaders: dict[Extent, Any] = {}
         self._pipelines: dict[tuple[Function, Extent], Pipeline] = {}
@@ -55,9 +60,11 @@ class DeviceProgram:
         if known is None:
             with self.device.lock:
                 self.device.check()
-                buffers = sum(isinstance(param.type, Array) for param in kernel.params)
+                places = list(range(sum(isinstance(param.type, Array) for param in kernel.params)))
+                if self.watch_loops:
+                    places.append(watch_binding(self.program))
                 push_bytes = size_of_block(lay_out(kernel))
-                known = self.device.make_pipeline(self._find_shader(block), kernel.symbol, buffers, push_bytes)
+                known = self.device.make_pipeline(self._find_shader(block), kernel.symbol, places, push_bytes)
                 self._owned += known.owned
                 self._pipelines[kernel, block] = known
         return known
@@ -72,9 +79,8 @@ class DeviceProgram:
 
     def _write(self, block: Extent) -> str:
         """The same code for another workgroup: what there is to say was said when it was written first."""
-        from cajeta_dot.record import replace
-
-        written = write(self.program, replace(self.options, block=block), Reporter(self.program.source))
+        options = replace(self.options, block=block)
+        written = write(self.program, options, Reporter(self.program.source), self.watch_loops)
         if written is None:
             raise AssertionError("the size of a workgroup decides whether a program is supported")
         return written.text
@@ -94,14 +100,20 @@ class KernelEntry:
             raise self._fail(fault)
         if 0 in grid:
             return
-        arrays = [place for place, param in enumerate(self.kernel.params) if isinstance(param.type, Array)]
-        written = frozenset(at for at, place in enumerate(arrays) if place in self.stores)
-        device = self.owner.device
+        places = [place for place, param in enumerate(self.kernel.params) if isinstance(param.type, Array)]
+        arrays = [arguments[place] for place in places]
+        written = {at for at, place in enumerate(places) if place in self.stores}
+        running = np.zeros(1, np.uint32)
+        if self.owner.watch_loops:
+            written.add(len(arrays))
+            arrays.append(running)
         try:
             pipeline = self.owner.find_pipeline(self.kernel, block)
-            device.launch(pipeline, [arguments[place] for place in arrays], written, grid, self.pack(arguments))
+            self.owner.device.launch(pipeline, arrays, frozenset(written), grid, self.pack(arguments))
         except VulkanError as error:
             raise self._fail(str(error)) from error
+        if running[0]:
+            raise self._fail("the driver ended a loop before its time, so what it has computed is not complete")
 
     def call(self, arguments: Sequence[Any]) -> Any:
         """Never asked of a kernel."""

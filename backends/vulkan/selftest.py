@@ -1,12 +1,10 @@
-"""Does a driver compute integer dot products as it says? Some advertise the feature, even as fast, and give wrong numbers.
-
-A kernel with all four sign mixes runs once on each device before the first program that has a dot product: edge bytes in
-every lane, accumulators at both ends of int32. What must come out is computed here from the products.
+"""The kernels with which a driver is tried, and what must come out: all four sign mixes of dot products, with edge bytes in
+every lane and accumulators at both ends of int32, and a long loop. What must come out is computed here from the products.
 """
 
 from __future__ import annotations
 
-from cajeta_dot.ir import Builder, Function, If, Program, Value
+from cajeta_dot.ir import Builder, Function, If, Loop, Program, Slot, Value
 from cajeta_dot.source import Source
 from cajeta_dot.types import INT8, INT32, UINT8, UINT32, VOID, Array, Scalar, Vector
 
@@ -26,7 +24,10 @@ _TYPES = {"u": UINT8, "s": INT8}
 _STEP = 389  # has no factor in common with the number of words: pairs every word with a different one
 
 
-def make_program() -> Program:
+LONG = 100_000  # steps of the loop
+
+
+def make_dots() -> Program:
     """The kernel `test(out, w, x, acc, items)`; the results of the four mixes follow each other in `out`."""
     arrays = [_param(name, Array(element, "array")) for name, element in (("out", INT32), ("w", UINT8), ("x", UINT8))]
     out, w, x = arrays
@@ -43,6 +44,27 @@ def make_program() -> Program:
         first, second = (b.reinterpret(word, Vector(_TYPES[sign], 4)) for word, sign in zip(words, signs, strict=True))
         offset = b.binary("mul", items, b.const(UINT32, place))
         b.store(out, b.binary("add", offset, item), b.scalar_dot(first, second, start))
+    return Program(Source("self-test", ""), [kernel], {"test": kernel})
+
+
+def make_loop() -> Program:
+    """The kernel `test(out, ones, steps)`: adds elements of `ones`, which it finds by the sum so far, until that is `steps`."""
+    out, ones = (_param(name, Array(INT32, "array")) for name in ("out", "ones"))
+    steps = _param("steps", INT32)
+    kernel = Function("SelfTest.test", "test", "kernel", [out, ones, steps], VOID)
+    total = Slot("total", INT32)
+    kernel.slots.append(total)
+    b = Builder(kernel.body)
+    first = b.compare("eq", b.emit("coordinate", UINT32, attr="global.x"), b.const(UINT32, 0))
+    kernel.body.append(branch := If(first, [], []))
+    b = Builder(branch.then)
+    b.set(total, b.const(INT32, 0))
+    test, body = Builder([]), Builder([])
+    more = test.compare("lt", test.get(total), steps)
+    index = body.binary("and", body.get(total), body.const(INT32, 3))
+    body.set(total, body.binary("add", body.get(total), body.load(ones, index, INT32)))
+    branch.then.append(Loop(test.block, more, body.block, []))
+    b.store(out, b.const(INT32, 0), b.get(total))
     return Program(Source("self-test", ""), [kernel], {"test": kernel})
 
 

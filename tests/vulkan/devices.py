@@ -93,7 +93,7 @@ def run_module(
     """One launch of a module; its arrays are updated in place."""
     shader = device.make_shader(spirv)
     try:
-        pipeline = device.make_pipeline(shader, entry, len(arrays), len(push))
+        pipeline = device.make_pipeline(shader, entry, range(len(arrays)), len(push))
         try:
             device.launch(pipeline, arrays, frozenset(range(len(arrays))), groups, push)
         finally:

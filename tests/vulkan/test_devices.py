@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import cajeta_dot as cj
-from cajeta_dot.backends import NoDevice, vulkan
+from cajeta_dot.backends import NoDevice
 from cajeta_dot.backends.vulkan import device as devices
-from cajeta_dot.backends.vulkan import physical, selftest
+from cajeta_dot.backends.vulkan import physical, selftest, trials
 from cajeta_dot.backends.vulkan.api import DEVICE_LOST, NO_DRIVER, TIMEOUT, Library, Limits, VulkanError
 
 from .devices import GuardedDevice, skip_without_driver
@@ -253,7 +253,7 @@ def test_self_test_sums_as_the_reference_does() -> None:
     from cajeta_dot.reference.execute import launch
     from cajeta_dot.reference.flow import translate
 
-    program = selftest.make_program()
+    program = selftest.make_dots()
     w, x, acc = selftest.make_operands()
     out = np.zeros(4 * len(acc), np.int32)
     launch(translate(program, False)[program.functions[0]], [out, w, x, acc, len(acc)], (10, 1, 1), (64, 1, 1))
@@ -276,8 +276,13 @@ def test_a_lying_driver_is_found_out(fresh: Any, monkeypatch: pytest.MonkeyPatch
     """One note, the expansion, and the right bits; the device is asked once."""
     monkeypatch.setattr(selftest, "expect", saturate)
     asked: list[Any] = []
-    plain = vulkan._run_test  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(vulkan, "_run_test", lambda device: (asked.append(device), plain(device))[1])  # type: ignore[misc]
+    plain = trials.run
+
+    def run(device: Any, program: Any, *arguments: Any) -> None:
+        asked.append(device)
+        plain(device, program, *arguments)
+
+    monkeypatch.setattr(trials, "run", run)
     for _ in range(2):
         module, out = run_dots()
         assert out == WANTED
@@ -293,10 +298,10 @@ def test_a_lying_driver_is_found_out(fresh: Any, monkeypatch: pytest.MonkeyPatch
 def test_a_driver_that_refuses_the_test_is_not_trusted(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = GuardedDevice.make_pipeline
 
-    def refuse(self: GuardedDevice, shader: Any, entry: str, buffers: int, push_bytes: int) -> Any:
+    def refuse(self: GuardedDevice, shader: Any, entry: str, places: Sequence[int], push_bytes: int) -> Any:
         if entry == "test":
             raise VulkanError("unknown error (vkCreateComputePipelines)", -13)
-        return plain(self, shader, entry, buffers, push_bytes)
+        return plain(self, shader, entry, places, push_bytes)
 
     monkeypatch.setattr(GuardedDevice, "make_pipeline", refuse)
     module, out = run_dots()
@@ -305,7 +310,7 @@ def test_a_driver_that_refuses_the_test_is_not_trusted(fresh: Any, monkeypatch: 
 
 
 def test_programs_without_dots_do_not_ask(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vulkan, "_run_test", None)
+    monkeypatch.setattr(trials, "run", None)
     cj.compile(NARROW.format("int32"), device="vulkan")
     assert run_dots(int_dot=False)[1] == WANTED
     with pytest.raises(TypeError):
