@@ -86,8 +86,9 @@ class TargetInfo:
 class DeviceInfo:
     """A device as `cajetac devices` shows it: `kind:index` names it. `missing` is what keeps it from being used, or empty.
 
-    `dot`: whether integer dot products are advertised and accelerated, and what the self-test says of them. `limits` are
-    under the names that the API gives them.
+    `elements`: which memory and types it has beside 32 bits (8-bit, 16-bit, float16, int64, float64). `dot`: whether integer
+    dot products are advertised and accelerated, and what the self-test says of them, if there is one. `features` and
+    `limits` are under the names that the API gives them.
     """
 
     kind: str
@@ -96,6 +97,7 @@ class DeviceInfo:
     type: str
     version: str
     missing: str
+    elements: Mapping[str, bool]
     features: Mapping[str, bool]
     dot: Mapping[str, bool | str]
     limits: Mapping[str, int | list[int]]

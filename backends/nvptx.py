@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from cajeta_dot.backends import TargetInfo
+from cajeta_dot.backends import Loaded, TargetInfo
 from cajeta_dot.backends.llvm.gpu import Gpu, accept_scalar, is_known
 from cajeta_dot.backends.llvm.machine import Machine
 
@@ -15,7 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cajeta_dot.backends import Artifact, Backend, Loaded, Options
+    from cajeta_dot.backends import Artifact, DeviceBackend, DeviceInfo, Options
+    from cajeta_dot.backends.llvm.modules import ModuleText
     from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Program
 
@@ -29,7 +30,12 @@ ARCHITECTURES = (
     "sm_103f", "sm_110", "sm_110a", "sm_110f", "sm_120", "sm_120a", "sm_120f", "sm_121", "sm_121a", "sm_121f",
 )  # fmt: skip
 NVPTX = TargetInfo(
-    "nvptx", "NVIDIA GPUs, from sm_61 with --gpu-arch", ("ptx", "llvm-ir"), dot="dp4a", architectures=ARCHITECTURES
+    "nvptx",
+    "NVIDIA GPUs, from sm_61 with --gpu-arch",
+    ("ptx", "llvm-ir"),
+    dot="dp4a",
+    devices=("cuda",),
+    architectures=ARCHITECTURES,
 )
 _REGISTERS = {"local": "tid", "size": "ntid", "group": "ctaid"}
 GPU = Gpu(
@@ -50,16 +56,45 @@ class NvptxBackend:
         return (NVPTX,)
 
     def missing(self, target: str) -> str:
-        """Its code is to run elsewhere."""
-        return "a CUDA driver, which cajetac does not use"
+        """Only a device runs its code, and what that lacks is known when it is opened."""
+        return "a device"
 
     def load(self, program: Program, target: str, options: Options, reporter: Reporter) -> Loaded | None:
-        """Its code is to run elsewhere: `targets` says so. Raises RuntimeError."""
-        raise RuntimeError("nvptx makes code to run elsewhere")
+        """On a CUDA device. Reports that there is none, and that none was named."""
+        if not options.device:
+            from cajeta_dot.diagnostics.rules import FEATURE_MISSING
+
+            reporter.report(FEATURE_MISSING, f"target `{target}` runs on a device only, and none is named", None)
+            return None
+        made = self._write(program, options, reporter)
+        if made is None:
+            return None
+        from cajeta_dot.backends.cuda import load
+        from cajeta_dot.backends.llvm.assembler import write_assembly
+
+        machine, written = made
+        ptx = write_assembly(written.text, machine, options.optimize)
+        loaded = load(program, ptx, written.exports, options.device, reporter)
+        return loaded and Loaded(loaded.entries, written.choices)
+
+    def list_devices(self, kind: str) -> Sequence[DeviceInfo]:
+        from cajeta_dot.backends.cuda import list_devices
+
+        return list_devices()
 
     def emit(self, program: Program, target: str, kind: str, options: Options, reporter: Reporter) -> Artifact | None:
         """As the protocol says; `kind` is one of the target's."""
-        from cajeta_dot.backends.llvm.compile import write_artifact, write_program
+        made = self._write(program, options, reporter)
+        if made is None:
+            return None
+        from cajeta_dot.backends.llvm.compile import write_artifact
+
+        machine, written = made
+        return write_artifact(written, machine, kind, options.optimize)
+
+    def _write(self, program: Program, options: Options, reporter: Reporter) -> tuple[Machine, ModuleText] | None:
+        """The architecture, and the module for it."""
+        from cajeta_dot.backends.llvm.compile import write_program
 
         architecture = options.gpu_arch or DEFAULT_ARCHITECTURE
         if not is_known(architecture, ARCHITECTURES, reporter):
@@ -68,7 +103,7 @@ class NvptxBackend:
         written = write_program(program, machine, False, reporter, options.debug_lines)
         if not written or not accept_scalar(written.choices, machine, "dp4a", _NEEDS, options, reporter):
             return None
-        return write_artifact(written, machine, kind, options.optimize)
+        return machine, written
 
 
 @cache
@@ -88,4 +123,4 @@ def _make_machine(architecture: str) -> Machine:
     )
 
 
-backend: Backend = NvptxBackend()
+backend: DeviceBackend = NvptxBackend()

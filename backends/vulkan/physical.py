@@ -56,6 +56,14 @@ FEATURES = (
 # Those that keep an access outside a buffer from reaching anything else: always on where they are there.
 PROTECTION = ("robustBufferAccess", "robustBufferAccess2")
 DOT = "shaderIntegerDotProduct"
+# Memory and types beside 32 bits -> the feature.
+_ELEMENTS = {
+    "8-bit": "storageBuffer8BitAccess",
+    "16-bit": "storageBuffer16BitAccess",
+    "float16": "shaderFloat16",
+    "int64": "shaderInt64",
+    "float64": "shaderFloat64",
+}
 # Places of integerDotProduct4x8BitPacked{Unsigned,Signed,MixedSignedness}Accelerated among the dot properties.
 _ACCELERATED = (3, 4, 5)
 
@@ -175,6 +183,7 @@ class Physical:
             self.kind,
             ".".join(map(str, self.whole_version)),
             self.missing,
+            {word: feature in self.features for word, feature in _ELEMENTS.items()},
             {feature.name: feature.name in self.features for feature in FEATURES},
             {"advertised": DOT in self.features, "accelerated": self.accelerated, "test": dot_test},
             {

@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 
 from cajeta_dot.backends import Loaded
-from cajeta_dot.backends.devices import pack_scalar
+from cajeta_dot.backends.devices import LaunchLimits, find_excess, make_error, pack_scalar
 from cajeta_dot.backends.spirv import Written, write
 from cajeta_dot.backends.spirv.assemble import assemble
 from cajeta_dot.backends.spirv.interface import lay_out, size_of_block, watch_binding
@@ -19,7 +19,6 @@ from cajeta_dot.backends.vulkan.device import Device, bound_size
 from cajeta_dot.diagnostics import Reporter
 from cajeta_dot.passes.effects import written_arrays
 from cajeta_dot.record import record, replace
-from cajeta_dot.run.errors import DeviceError
 from cajeta_dot.types import Array, Scalar
 
 TYPE_CHECKING = False
@@ -30,8 +29,11 @@ if TYPE_CHECKING:
     from cajeta_dot.backends import Options
     from cajeta_dot.backends.vulkan.device import Pipeline
     from cajeta_dot.ir import Function, Program
+    from cajeta_dot.run.errors import DeviceError
 
     Extent = tuple[int, int, int]
+
+_LIMITS = ("maxComputeWorkGroupSize", "maxComputeWorkGroupInvocations", "maxComputeWorkGroupCount")
 
 
 class DeviceProgram:
@@ -132,21 +134,12 @@ class KernelEntry:
     def _find_excess(self, arguments: Sequence[Any], grid: Extent, block: Extent) -> Iterator[str]:
         """What is more than the device takes."""
         limits = self.owner.device.physical.limits
-        axes = zip("xyz", block, grid, limits.group_size, limits.group_count, strict=True)
-        for axis, items, groups, most_items, most_groups in axes:
-            if items > most_items:
-                yield f"workgroups have at most {most_items} items along {axis}, found {items} (maxComputeWorkGroupSize)"
-            if groups > most_groups:
-                yield f"a grid has at most {most_groups} workgroups along {axis}, found {groups} (maxComputeWorkGroupCount)"
-        items = block[0] * block[1] * block[2]
-        if items > limits.group_items:
-            yield f"workgroups have at most {limits.group_items} items, found {items} (maxComputeWorkGroupInvocations)"
+        launch = LaunchLimits(limits.group_size, limits.group_items, limits.group_count, _LIMITS)
+        yield from find_excess(launch, grid, block)
         for param, argument in zip(self.kernel.params, arguments, strict=True):
             if isinstance(param.type, Array) and bound_size(argument) > limits.storage_range:
                 found = f"`{param.attr}` has {argument.nbytes}"
                 yield f"arrays have at most {limits.storage_range} bytes, {found} (maxStorageBufferRange)"
 
     def _fail(self, what: str) -> DeviceError:
-        source = self.owner.program.source
-        where = self.owner.device.physical.title
-        return DeviceError(source.name, source.position(self.kernel.start)[0], f"`{self.kernel.name}` on `{where}`: {what}")
+        return make_error(self.owner.program.source, self.kernel, self.owner.device.physical.title, what)

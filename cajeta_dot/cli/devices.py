@@ -15,14 +15,7 @@ if TYPE_CHECKING:
     from cajeta_dot.backends import DeviceInfo
 
 LACKING = 3  # exit code: there is no device
-# Heading -> the feature it stands for.
-FEATURES = {
-    "8-bit": "storageBuffer8BitAccess",
-    "16-bit": "storageBuffer16BitAccess",
-    "float16": "shaderFloat16",
-    "int64": "shaderInt64",
-    "float64": "shaderFloat64",
-}
+ELEMENTS = ("8-bit", "16-bit", "float16", "int64", "float64")
 
 
 def list_devices(session: Session) -> int | None:
@@ -42,7 +35,7 @@ def list_devices(session: Session) -> int | None:
 
 
 def _write_devices(found: list[DeviceInfo]) -> str:
-    head = ("device", "name", "type", "version", "int dot", *FEATURES)
+    head = ("device", "name", "type", "version", "int dot", *ELEMENTS)
     rows = [
         (
             f"{device.kind}:{device.index}",
@@ -50,7 +43,7 @@ def _write_devices(found: list[DeviceInfo]) -> str:
             device.type,
             device.version,
             f"needs {device.missing}" if device.missing else _tell_dot(device),
-            *("yes" if device.features[feature] else "no" for feature in FEATURES.values()),
+            *("yes" if device.elements[word] else "no" for word in ELEMENTS),
         )
         for device in found
     ]
@@ -64,11 +57,12 @@ def _tell_dot(device: DeviceInfo) -> str:
         return "no"
     if _has_fault(device):
         return "computes wrong, not used"
-    return "accelerated, tested" if device.dot["accelerated"] else "emulated, tested"
+    speed = "accelerated" if device.dot["accelerated"] else "emulated"
+    return f"{speed}, tested" if device.dot["test"] else speed
 
 
 def _has_fault(device: DeviceInfo) -> bool:
-    return bool(device.dot["advertised"]) and device.dot["test"] != "passed"
+    return bool(device.dot["advertised"]) and device.dot["test"] not in ("", "passed")
 
 
 def _write_limits(device: DeviceInfo) -> str:
@@ -87,6 +81,7 @@ def _describe(device: DeviceInfo) -> dict[str, Any]:
         "version": device.version,
         "missing": device.missing,
         "int_dot": dict(device.dot),
+        "elements": dict(device.elements),
         "features": dict(device.features),
         "limits": dict(device.limits),
     }
