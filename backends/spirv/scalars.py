@@ -7,6 +7,7 @@ MIN/-1, ties of Round, `OpSRem` of negative operands, NaN in its own minimum) th
 
 from __future__ import annotations
 
+from cajeta_dot.backends.spirv.fused import fuse
 from cajeta_dot.backends.spirv.half import round_to_half
 from cajeta_dot.backends.spirv.lanes import normalise, word_of
 from cajeta_dot.ir import COMPARISONS
@@ -244,6 +245,7 @@ _PATTERNS: dict[str, Callable[..., str]] = {
     "ceil": _extend_glsl("ceil"),
     "trunc": _extend_glsl("trunc"),
     "sqrt": _extend_glsl("sqrt"),
+    "fma": fuse,
     "round": _round,
     "count_ones": _count_ones,
     "reverse_bits": _reverse_bits,

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Function, Program
 
-# Opcode -> what the source calls it. GLSL's Fma may round twice, and OpFRem is not exact.
-_FLOAT_OPERATIONS = {"fma": "`Math.fma`", "rem": "`%` of floats"}
+# Opcode -> what the source calls it, from how many bits on. GLSL's Fma may round twice, and OpFRem is not exact.
+_FLOAT_OPERATIONS = {"fma": ("`Math.fma` of float64", 64), "rem": ("`%` of floats", 0)}
 
 
 def report_unsupported(program: Program, reporter: Reporter) -> None:
@@ -60,4 +60,6 @@ def _find(function: Function) -> Iterator[tuple[int, int, str]]:
             yield param.start, param.end, "an array of `boolean`"
     for item in walk(function.body):
         if isinstance(item, Value) and item.op in _FLOAT_OPERATIONS and element_of(item.type).is_float:
-            yield item.start, item.end, _FLOAT_OPERATIONS[item.op]
+            what, least = _FLOAT_OPERATIONS[item.op]
+            if element_of(item.type).bits >= least:
+                yield item.start, item.end, what

@@ -190,7 +190,7 @@ def _fold(code: Code, op: str, element: Scalar, lanes: Sequence[str]) -> str:
 
 _ELEMENTWISE = (
     *("add", "sub", "mul", "div", "rem", "min", "max", "and", "or", "xor", "shl", "shr", "rotate_left", "rotate_right"),
-    *("count_ones", "reverse_bits", "neg", "not", "abs", "floor", "ceil", "trunc", "sqrt", "round"),
+    *("count_ones", "reverse_bits", "neg", "not", "abs", "floor", "ceil", "trunc", "sqrt", "round", "fma"),
     *COMPARISONS,
 )
 OPERATIONS: dict[str, Operation] = {

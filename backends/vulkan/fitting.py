@@ -70,6 +70,7 @@ def _find_wide(program: Program, kinds: str) -> Label | None:
             type = value.type.element if isinstance(value.type, Array) else value.type
             if isinstance(type, (Scalar, Vector)) and value.end:
                 element = element_of(type)
-                if element.bits == 64 and element.kind in kinds:
+                wide = element.bits == 64 or value.op == "fma"  # which is computed in float64
+                if wide and element.kind in kinds:
                     return Label(value.start, value.end)
     return None

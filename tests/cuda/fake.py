@@ -54,7 +54,11 @@ class FakeDriver:
     def __getattribute__(self, name: str) -> Any:
         if name.startswith("cu") and name in object.__getattribute__(self, "fail"):
             result = object.__getattribute__(self, "fail").pop(name)
-            return lambda *_: (result,)
+
+            def fail(*_: object) -> tuple[Any, ...]:
+                return (result,)
+
+            return fail
         return object.__getattribute__(self, name)
 
     def cuInit(self, flags: int) -> tuple[Any, ...]:  # noqa: N802
@@ -130,7 +134,7 @@ class FakeDriver:
             if isinstance(param.type, Array):
                 address, length = (int.from_bytes(next(cells), "little") for _ in range(2))
                 dtype = np.dtype(str(param.type.element))
-                memory = (ctypes.c_char * (length * dtype.itemsize)).from_address(address)
+                memory: Any = (ctypes.c_char * (length * dtype.itemsize)).from_address(address)
                 arguments.append(np.frombuffer(memory, dtype))
             else:
                 word = str(param.type)

@@ -12,8 +12,8 @@ from .kernels import check_text
 
 REFUSED = {
     "fma": (
-        "@Kernel static void k(KernelBuffer<float32> a) { a[0] = Math.fma(a[1], a[2], a[3]); }",
-        [("`Math.fma` is not supported on `spirv` yet", "Math.fma(a[1], a[2], a[3])")],
+        "@Kernel static void k(KernelBuffer<float64> a) { a[0] = Math.fma(a[1], a[2], a[3]); }",
+        [("`Math.fma` of float64 is not supported on `spirv` yet", "Math.fma(a[1], a[2], a[3])")],
     ),
     "remainder of floats": (
         "@Kernel static void k(KernelBuffer<float32> a) { a[0] = a[1] % a[2]; }",
@@ -25,10 +25,10 @@ REFUSED = {
     ),
     "several, also in helpers": (
         "@Device static float32 f(float32 x) { return x % 2.0f; }"
-        " @Kernel static void k(KernelBuffer<float32> a) { a[0] = f(a[1]); a[1] = Math.fma(a[1], a[1], a[1]); }",
+        " @Kernel static void k(KernelBuffer<float32> a, float64 b) { a[0] = f(a[1]); a[1] = (float32) Math.fma(b, b, b); }",
         [
             ("`%` of floats is not supported on `spirv` yet", "x % 2.0f"),
-            ("`Math.fma` is not supported on `spirv` yet", "Math.fma(a[1], a[1], a[1])"),
+            ("`Math.fma` of float64 is not supported on `spirv` yet", "Math.fma(b, b, b)"),
         ],
     ),
     "array of boolean": (
