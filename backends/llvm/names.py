@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import string
 
+from cajeta_dot.backends.llvm.reserved import make_identifier
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -29,13 +31,15 @@ def clean(name: str) -> str:
 
 
 def export_name(symbol: str, taken: Container[str], *, is_plain: bool = False) -> str:
-    """What a method is called outside: its symbol, where that is possible.
+    """What a method is called outside: its symbol, where that is possible; otherwise something is added.
 
-    `$` is added to one that is taken or the name of a C function. Where it must be plain, as in PTX, it has neither `.` nor
-    letters beyond ASCII: these become `$`, or `$` and a number.
+    It is a C identifier, `Class_method` where the symbol is `Class.method`. Where it must be plain, as in PTX, `$` stands for
+    what is no letter of ASCII, and names of C have no meaning.
     """
-    if is_plain:
-        symbol = "".join("$" if c == "." else c if c in _PLAIN else f"${ord(c):x}" for c in symbol)
+    if not is_plain:
+        symbol, more = make_identifier(symbol, external=True), "_"
+    else:
+        symbol, more = "".join("$" if c == "." else c if c in _PLAIN else f"${ord(c):x}" for c in symbol), "$"
     while symbol in taken or symbol in LIBRARY:
-        symbol += "$"
+        symbol += more
     return symbol

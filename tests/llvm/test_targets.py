@@ -370,9 +370,11 @@ def test_a_kernel_may_have_any_name(name: str, target: str) -> None:
 
 def test_names_outside_are_told_apart() -> None:
     none: set[str] = set()
-    assert export_name("memcpy", none) == "memcpy$"
-    assert export_name("memcpy", {"memcpy$"}) == "memcpy$$"
-    assert export_name("Dot.k", none) == "Dot.k"
+    assert export_name("memcpy", none) == "memcpy_"
+    assert export_name("memcpy", {"memcpy_"}) == "memcpy__"
+    assert export_name("memcpy", none, is_plain=True) == "memcpy$"
+    assert export_name("Dot.k", none) == "Dot_k"
+    assert export_name("Dot.k", {"Dot_k"}) == "Dot_k_"
     assert export_name("Dot.k", {"Dot$k"}, is_plain=True) == "Dot$k$"
     assert export_name("größe", none, is_plain=True) == "gr$f6$dfe"
     assert quote("größe") == r'"gr\C3\B6\C3\9Fe"'
