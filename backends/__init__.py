@@ -30,6 +30,7 @@ class Options:
     narrow_memory: may it use memory of 8 and 16 bits. device: what runs the code if not this processor: one of the target's
     `devices`, alone or with the index or a part of the name of one, such as `vulkan:1`.
     cpu: the processor that code is for; features: changes to what the target has, as `+avxvnni,-avx512vnni`.
+    debug_lines: say which line of the source an instruction comes from.
     """
 
     checks: bool = False
@@ -68,6 +69,8 @@ class TargetInfo:
 
     `devices` are the kinds of devices that run it where the option `device` names one; the backend is a `DeviceBackend` then.
     cpus, architectures, features: the names that `-mcpu`, `--gpu-arch` and `-mattr` take for it; none where it ignores them.
+    joins: the kinds of which one output can hold several targets of its backend; `emit` is then given their names with commas
+    between them.
     """
 
     name: str
@@ -80,6 +83,7 @@ class TargetInfo:
     cpus: tuple[str, ...] = ()
     architectures: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
+    joins: tuple[str, ...] = ()
 
 
 @record

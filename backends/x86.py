@@ -14,7 +14,9 @@ from cajeta_dot.backends.x86_features import CPUS, FEATURES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cajeta_dot.backends import Options
+    from cajeta_dot.backends.llvm.processors import Variants
     from cajeta_dot.diagnostics import Reporter
+    from cajeta_dot.source import Source
 
 TRIPLE = "x86_64-unknown-linux-gnu"
 LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
@@ -24,6 +26,7 @@ _SSE2 = ("sse2",)
 _SSSE3 = ("ssse3", "sse3", *_SSE2)
 _AVX2 = ("avx2", "fma", "f16c", "avx", "sse4.1", "sse4.2", "popcnt", "bmi", "bmi2", "lzcnt", "movbe", *_SSSE3)
 _AVX512 = ("avx512bw", "avx512f", "avx512cd", "avx512dq", "avx512vl", *_AVX2)
+JOINED = ("obj", "header")  # kinds of which one output can hold several targets
 _RUNS = find_architecture() == "x86_64"
 
 
@@ -40,7 +43,9 @@ def _row(
     halves = "float32" if "f16c" in features else "none"
     machine = Machine(name, TRIPLE, LAYOUT, "x86-64", features, "x86", frozenset(forms.split()), halves, clamps=clamps)
     cpus, known = tuple(CPUS), tuple(FEATURES)
-    return Tier(TargetInfo(name, summary, KINDS, _RUNS, aliases, dot, cpus=cpus, features=known), machine)
+    joins = () if clamps else JOINED
+    info = TargetInfo(name, summary, KINDS, _RUNS, aliases, dot, cpus=cpus, features=known, joins=joins)
+    return Tier(info, machine)
 
 
 TIERS = (  # the best first
@@ -91,4 +96,10 @@ def _refine(machine: Machine, options: Options, target: str, reporter: Reporter)
     return refine(machine, options, reporter) if check_names(options, target, reporter) else None
 
 
-backend = Processors("x86", (*TIERS, CLAMPING), better="x86-avx2", refine=_refine)
+def _join(source: Source, variants: Variants, optimize: int) -> bytes:
+    from cajeta_dot.backends.x86_dispatch import write_joined
+
+    return write_joined(source, variants, SCALAR.machine, optimize)
+
+
+backend = Processors("x86", (*TIERS, CLAMPING), better="x86-avx2", refine=_refine, join=_join)

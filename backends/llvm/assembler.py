@@ -11,6 +11,8 @@ from threading import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from llvmlite.binding import ModuleRef, TargetMachine
 
     from cajeta_dot.backends.llvm.machine import Machine
@@ -30,6 +32,28 @@ def write_object(text: str, machine: Machine, optimize: int, triple: str = "") -
     with _lock:
         target = make_target_machine(machine, optimize, triple)
         return target.emit_object(_optimize(text, machine, optimize, triple))
+
+
+def write_joined_object(
+    parts: Sequence[tuple[str, Machine, Mapping[str, str]]], rest: str, machine: Machine, optimize: int
+) -> bytes:
+    """One object of several modules, each compiled for its own machine, whose functions get other names: old -> new.
+
+    `rest` is the text of one more module, for `machine`, whose code all others can run; it is not optimized.
+    """
+    import llvmlite.binding as llvm
+
+    with _lock:
+        target = make_target_machine(machine, optimize)
+        joined = llvm.parse_assembly(rest)
+        joined.verify()
+        for text, own, names in parts:
+            module = _optimize(text, own, optimize)
+            for old, new in names.items():
+                module.get_function(old).name = new
+            joined.link_in(module)
+        joined.verify()
+        return target.emit_object(joined)
 
 
 @cache

@@ -10,6 +10,9 @@ or 1. Scalars are passed as C passes them, float16 as the uint16 of its bits.
         struct cajeta_fault fault;             // see `checks`; the caller sets site 0, group -1 and item -1
     };
 
+Names are C identifiers (`names.export_name`), and `header` writes all this down for C. In an object for several targets a
+function may also find that none of them can be run; the site is then -1 (`backends/x86_dispatch.py`).
+
 A kernel runs all work items of these workgroups, x fastest, also those behind one that faulted; several threads may run it
 at once, each with a launch of its own. The arrays of a kernel may only overlap where none of them is written.
 
@@ -117,6 +120,14 @@ def write_host_method(module: Module, function: Function) -> list[str]:
             term = "%byte"
         lines.append(f"  ret {_spell_in_c(result)} {term}")
     return [f"define {returned} @{quote(module.exported_names[function])}({arguments}) #0 {{", "entry:", *lines, "}"]
+
+
+def list_exported_types(function: Function) -> tuple[str, list[str]]:
+    """LLVM's types of what `function` is exported as: of its result and, in order, of its parameters."""
+    passed: list[str] = []
+    for param in function.params:
+        passed += ["ptr", "i64"] if isinstance(param.type, Array) else [_spell_in_c(param.type)]
+    return f"{_extension(function.result)}{_spell_in_c(function.result)}", [*passed, "ptr"]
 
 
 # ---- parameters

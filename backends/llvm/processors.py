@@ -5,22 +5,25 @@ A processor runs all work items itself (see `kernels`); a page is a table of `Ti
 
 from __future__ import annotations
 
-from cajeta_dot.backends import Loaded
+from cajeta_dot.backends import Artifact, Loaded
 from cajeta_dot.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cajeta_dot.backends import Artifact, Options, TargetInfo
+    from cajeta_dot.backends import Options, TargetInfo
     from cajeta_dot.backends.llvm.machine import Machine
     from cajeta_dot.backends.llvm.modules import ModuleText
     from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Program
+    from cajeta_dot.source import Source
 
     Refine = Callable[[Machine, Options, str, Reporter], Machine | None]
+    Variants = Sequence[tuple[Machine, ModuleText]]
+    Join = Callable[[Source, Variants, int], bytes]
 
-KINDS = ("llvm-ir", "asm", "obj")
+KINDS = ("llvm-ir", "asm", "obj", "header")
 # Family of a machine -> what LLVM calls a processor that can run its code, and what a message calls it.
 _PROCESSORS = {"x86": ("x86_64", "an x86-64 processor"), "aarch64": ("aarch64", "an AArch64 processor")}
 
@@ -37,11 +40,14 @@ class Processors:
     """A backend for the tiers of one family. Where the processor is another, `runs` is unset in their rows.
 
     better: the target that packs what others of the family expand to scalar code. refine: makes the machine of a target for
-    a processor and features that the user names, and reports where it can't.
+    a processor and features that the user names, and reports where it can't. join: makes one object of a program's modules
+    for several targets, the plainest first.
     """
 
-    def __init__(self, name: str, tiers: Sequence[Tier], better: str = "", refine: Refine | None = None):
-        self.name, self.tiers, self.better, self.refine = name, tiers, better, refine
+    def __init__(
+        self, name: str, tiers: Sequence[Tier], better: str = "", refine: Refine | None = None, join: Join | None = None
+    ):
+        self.name, self.tiers, self.better, self.refine, self.join = name, tiers, better, refine, join
 
     def targets(self) -> Sequence[TargetInfo]:
         return [tier.info for tier in self.tiers]
@@ -56,11 +62,21 @@ class Processors:
 
     def emit(self, program: Program, target: str, kind: str, options: Options, reporter: Reporter) -> Artifact | None:
         """As the protocol says; `kind` is one of KINDS."""
+        variants = self._write_variants(program, target.split(","), options, reporter)
+        if not variants:
+            return None
+        machine, module = variants[0]
+        choices = tuple(choice for _, each in variants for choice in each.choices)
+        if kind == "header":
+            from cajeta_dot.backends.llvm.header import write_header
+
+            return Artifact(kind, write_header(program, module, [machine for machine, _ in variants]), choices)
+        if len(variants) > 1:
+            assert self.join, f"{self.name} joins no targets"
+            return Artifact(kind, self.join(program.source, variants, options.optimize), choices, module.exports)
         from cajeta_dot.backends.llvm.compile import write_artifact
 
-        machine = self.resolve(target, options, reporter)
-        module = machine and self._write(program, machine, options, reporter)
-        return write_artifact(module, machine, kind, options.optimize) if machine and module else None
+        return write_artifact(module, machine, kind, options.optimize)
 
     def load(self, program: Program, target: str, options: Options, reporter: Reporter) -> Loaded | None:
         """As the protocol says."""
@@ -80,6 +96,19 @@ class Processors:
         if self.refine and (options.cpu or options.features):
             return self.refine(machine, options, target, reporter)
         return machine
+
+    def _write_variants(
+        self, program: Program, targets: Sequence[str], options: Options, reporter: Reporter
+    ) -> list[tuple[Machine, ModuleText]]:
+        """A module for each target, the plainest first; nothing after an error."""
+        names = [tier.info.name for tier in self.tiers]
+        variants: list[tuple[Machine, ModuleText]] = []
+        for target in sorted(targets, key=lambda target: -names.index(self.find(target).info.name)):
+            machine = self.resolve(target, options, reporter)
+            module = machine and self._write(program, machine, options, reporter)
+            if machine and module:
+                variants.append((machine, module))
+        return variants if len(variants) == len(targets) else []
 
     def _write(self, program: Program, machine: Machine, options: Options, reporter: Reporter) -> ModuleText | None:
         from cajeta_dot.backends.llvm.compile import remark_scalar, warn_clamping, write_program

@@ -6,7 +6,7 @@ import os
 
 from ..diagnostics.rules import EMIT_CONTRADICTION, OUTPUT_NOT_A_DIRECTORY, USAGE
 from ..driver import all_targets, check, parse
-from ..record import record
+from ..record import record, replace
 from .commands import check as check_inputs
 from .dependencies import KIND as RULES_KIND
 from .dependencies import place_rules, write_rules
@@ -93,20 +93,46 @@ def plan_outputs(session: Session) -> list[Output]:
         asked = [named]
     targets = [] if all(kind in FRONT_KINDS for kind in asked) else session.resolve_targets()
     wanted: list[tuple[Target | None, str]] = [(None, kind) for kind in asked if kind in FRONT_KINDS]
-    wanted += [(target, _choose_kind(target, kind)) for target in targets for kind in asked if kind not in FRONT_KINDS]
-    several = len(files) * len(wanted) > 1
-    if several and not _is_folder(place):
+    wanted += _pair_with_kinds(targets, [kind for kind in asked if kind not in FRONT_KINDS])
+    count = len(files) * len(wanted)
+    if (count > 1 or len(targets) > 1) and not _is_folder(place):
         what = f"`{place}` is not a folder, and" if place else "there are several outputs, but no folder for them:"
-        raise Refusal(OUTPUT_NOT_A_DIRECTORY, f"{what} {len(files) * len(wanted)} outputs need one", "`-o NAME/` makes one")
+        many = f"{count} outputs" if count > 1 else f"{len(targets)} targets"
+        raise Refusal(OUTPUT_NOT_A_DIRECTORY, f"{what} {many} need one", "`-o NAME/` makes one")
     if named and wanted[0][1] != named:
         raise Refusal(EMIT_CONTRADICTION, f"`{place}` is named like `{named}`, but `{wanted[0][1]}` goes into it")
     outputs = [
-        Output(file, target, kind, _name_output(session, file, target if len(targets) > 1 else None, kind, place))
+        Output(file, target, kind, _name_output(session, file, target if _is_one_of(target, targets) else None, kind, place))
         for file in files
         for target, kind in wanted
     ]
     _check_paths(outputs)
     return outputs
+
+
+def _pair_with_kinds(targets: Sequence[Target], asked: Sequence[str]) -> list[tuple[Target, str]]:
+    """Which target makes what. Of several targets and several kinds, each makes those that it can. Raises Refusal.
+
+    Targets of one backend that can be joined are one, whose name has commas between theirs.
+    """
+    pairs = [(target, kind) for kind in asked for target in targets]
+    if len(targets) > 1 and len(asked) > 1:
+        pairs = [(target, kind) for target, kind in pairs if kind in target[1].kinds]
+        lost = [kind for kind in asked if not any(kind == made for _, made in pairs)]
+        idle = [target for target in targets if not any(target is maker for maker, _ in pairs)]
+        pairs += [(targets[0], kind) for kind in lost] + [(target, asked[0]) for target in idle]  # which is refused
+    chosen = [(target, _choose_kind(target, kind)) for target, kind in pairs]
+    joined: dict[tuple[str, str], Target] = {}
+    made: list[tuple[Target, str]] = []
+    for target, kind in chosen:
+        backend, info = target
+        if kind not in info.joins:
+            made.append((target, kind))
+            continue
+        earlier = joined.get((backend.name, kind))
+        name = f"{earlier[1].name},{info.name}" if earlier else info.name
+        joined[backend.name, kind] = backend, replace(info, name=name)
+    return made + [(target, kind) for (_, kind), target in joined.items()]
 
 
 def _kind_of_path(path: str) -> str:
@@ -131,6 +157,11 @@ def _choose_kind(target: Target, asked: str) -> str:
     others = sorted((other.name for _, other in all_targets() if kind in other.kinds), key=lambda name: name != NATIVE)
     offer = f"`--target {others[0]}` emits it" if others else f"`{info.name}` emits {', '.join(info.kinds) or 'nothing'}"
     raise Refusal(EMIT_CONTRADICTION, f"target `{info.name}` does not emit `{kind or 'anything'}`", offer)
+
+
+def _is_one_of(target: Target | None, targets: Sequence[Target]) -> bool:
+    """Is it one target of several, and not all of a backend's together?"""
+    return target is not None and len(targets) > 1 and "," not in target[1].name
 
 
 def _name_output(session: Session, file: str, target: Target | None, kind: str, place: str) -> str:

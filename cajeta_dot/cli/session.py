@@ -82,12 +82,14 @@ class Session:
         return source, reporter, check_source(source, reporter)
 
     def resolve_targets(self, default: str | None = NATIVE) -> list[Target]:
-        """What --target names, each once, or the default, if any. Raises Refusal for an unknown name."""
+        """What --target names, or the default, if any. Raises Refusal for an unknown name, or one target named twice."""
         found: dict[str, Target] = {}
         names, device = self.arguments.get("target", default), self.arguments.get("device", "")
         for name in () if names is None else names.split(","):
             target = self.resolve_target(name, device)
-            found.setdefault(target[1].name, target)
+            if target[1].name in found:
+                raise Refusal(USAGE, f"target `{target[1].name}` is named twice")
+            found[target[1].name] = target
         self._refuse_ignored([info for _, info in found.values()])
         return list(found.values())
 

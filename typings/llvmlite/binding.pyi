@@ -25,10 +25,15 @@ class Target:
         abiname: str = "",
     ) -> TargetMachine: ...
 
+class ValueRef:
+    name: str
+
 class ModuleRef:
     triple: str
     data_layout: str
     def verify(self) -> None: ...
+    def get_function(self, name: str) -> ValueRef: ...
+    def link_in(self, other: ModuleRef, preserve: bool = False) -> None: ...
 
 class PipelineTuningOptions:
     loop_interleaving: bool
