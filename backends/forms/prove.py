@@ -163,7 +163,7 @@ def main() -> int:
                 found = found or prover.refute(width, sizes, one_lane=one_lane)
             print(f"{time.perf_counter() - start:{len(name)}.2f} s ", end="", flush=True)
         wrong += found is not None
-        print(f" REFUTED {found}" if found else " proved")
+        print(f" REFUTED {found}" if found else " proved" if form.exact else f" proved as {form.means.name}")
     return 1 if wrong else 0
 
 

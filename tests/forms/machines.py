@@ -96,11 +96,17 @@ def host_features() -> frozenset[str]:
 
 
 @cache
-def _host() -> tuple[llvm.TargetMachine, llvm.LLJIT]:
+def _host(features: str) -> tuple[llvm.TargetMachine, llvm.LLJIT]:
+    """This machine; if features are named, as a processor that has just those beyond the oldest x86-64."""
     _initialize()
-    features = ",".join(f"{'+' if present else '-'}{name}" for name, present in llvm.get_host_cpu_features().items())
+    has = dict.fromkeys(features.split(), True) or llvm.get_host_cpu_features()
     target = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=3, reloc="pic", codemodel="small", jit=True
+        cpu="x86-64" if features else llvm.get_host_cpu_name(),
+        features=",".join(f"{'+' if present else '-'}{name}" for name, present in has.items()),
+        opt=3,
+        reloc="pic",
+        codemodel="small",
+        jit=True,
     )
     return target, llvm.create_lljit_compiler(target)
 
@@ -108,12 +114,14 @@ def _host() -> tuple[llvm.TargetMachine, llvm.LLJIT]:
 _library_numbers = count()
 
 
-def run_blocks(ir: str, arrays: Sequence[NDArray[Any]], lanes: int, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+def run_blocks(
+    ir: str, arrays: Sequence[NDArray[Any]], lanes: int, dtype: type[np.signedinteger[Any]], features: str = ""
+) -> NDArray[Any]:
     """Run the function of `block_function` on this machine: rows in, rows out, one block of each array is one row."""
     rows = len(arrays[0])
     inputs = [np.ascontiguousarray(array) for array in arrays]
     out = np.empty((rows, lanes), dtype)
-    target, jit = _host()
+    target, jit = _host(features)
     library = llvm.JITLibraryBuilder().add_object_img(target.emit_object(_parse(ir, target))).export_symbol("blocks")
     tracker = library.link(jit, f"library{next(_library_numbers)}")  # the code lives as long as this
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(inputs) + 1), ctypes.c_int64)(tracker["blocks"])

@@ -9,7 +9,9 @@ import pytest
 from cajeta_dot.backends.forms import algebra, prove
 from cajeta_dot.backends.forms.algebra import add_up
 from cajeta_dot.backends.forms.forms import FORMS
+from cajeta_dot.backends.forms.instructions import DOT, DOT_CLAMPED
 from cajeta_dot.backends.forms.prove import Prover
+from cajeta_dot.record import replace
 
 from .operands import name
 from .wrong_forms import WRONG
@@ -35,6 +37,18 @@ def test_every_wrong_form_is_refuted(form: Form) -> None:
     found = Prover(form).refute(16, (16,))
     assert found, "and numpy agrees that it is wrong:"
     assert found.form != found.definition
+
+
+def test_the_clamping_form_is_its_clamp_and_nothing_else_below_129() -> None:
+    """What it documents, for all bytes; what every other target gives, for weights up to 128 and no further."""
+    (clamping,) = [form for form in FORMS if not form.exact]
+    assert clamping.means is DOT_CLAMPED
+    for width, one_lane in CASES:
+        assert Prover(clamping).refute(width, (16,), one_lane=one_lane) is None
+        assert Prover(replace(clamping, means=DOT["us"], w_max=128)).refute(width, (16,), one_lane=one_lane) is None
+        found = Prover(replace(clamping, means=DOT["us"], w_max=129)).refute(width, (16,), one_lane=one_lane)
+        assert found
+        assert found.definition < found.form, "the clamp cuts on the negative side first"
 
 
 def forget_odd_lanes(v: Vector[T], total: Vector[T]) -> Vector[T]:
