@@ -49,7 +49,11 @@ class Options:
 
 @record
 class Choice:
-    """What one operation became: offsets in the source, `form` as the table names it, whether the result is exact."""
+    """What one operation became: offsets in the source, `form` as the table names it, whether the result is exact.
+
+    operation: `dot`, or `lookup`, which has no signs. signs: of weights and activations, as `us`. why: what the next better
+    form would have needed, empty if there is none.
+    """
 
     start: int
     end: int

@@ -107,7 +107,8 @@ def report_choices(artifact: Artifact, reporter: Reporter) -> None:
 
     for choice in artifact.choices:
         exact = "" if choice.exact else ", not exact"
-        message = f"`{choice.operation}` of {choice.lanes} lanes, {choice.signs}, becomes {choice.form}{exact}"
+        signs = f", {choice.signs}," if choice.signs else ""
+        message = f"`{choice.operation}` of {choice.lanes} lanes{signs} becomes {choice.form}{exact}"
         label = Label(choice.start, choice.end, choice.instruction)
         reporter.report(CHOICE, message, label, notes=[choice.why] if choice.why else [])
 
@@ -236,14 +237,17 @@ def _scan_entry_points() -> dict[str, tuple[str, str]]:
     from cajeta_dot.backends import GROUP
 
     found: dict[str, tuple[str, str]] = {}
+    distributions: set[str] = set()  # the first on the path hides others of its name, as it hides their modules
     for folder in sys.path:
         try:
             names = os.listdir(folder or ".")
         except OSError:  # not a folder
             continue
         for name in sorted(names):
-            if not name.endswith((".dist-info", ".egg-info")):
+            distribution = name.partition("-")[0].removesuffix(".egg").lower()
+            if not name.endswith((".dist-info", ".egg-info")) or distribution in distributions:
                 continue
+            distributions.add(distribution)
             try:
                 with open(os.path.join(folder, name, "entry_points.txt"), encoding="utf-8") as file:
                     text = file.read()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cajeta_dot.backends import Artifact
+from cajeta_dot.backends.llvm.lookups import LANE_BY_LANE
 from cajeta_dot.backends.llvm.modules import refuse, write_module
 from cajeta_dot.diagnostics import Help, Label
 from cajeta_dot.diagnostics.rules import SATURATION, SCALARIZED
@@ -60,8 +61,13 @@ def warn_clamping(choices: Iterable[Choice], machine: Machine, reporter: Reporte
 
 
 def remark_scalar(choices: Iterable[Choice], machine: Machine, better: str, reporter: Reporter) -> None:
-    """A remark for each dot product that became scalar code; `better` says what would do it with fewer instructions."""
+    """A remark for each operation that became scalar code; `better` says what would do dot products with fewer instructions."""
     for choice in choices:
         if choice.form == "scalar":
             what = f"`{choice.operation}` is expanded to {choice.lanes} multiplies on `{machine.target}`; {better}"
-            reporter.report(SCALARIZED, what, Label(choice.start, choice.end))
+        elif choice.form == LANE_BY_LANE:
+            need = f"; {choice.why}" if choice.why else ""
+            what = f"a {choice.operation} of {choice.lanes} lanes is done {choice.form} on `{machine.target}`{need}"
+        else:
+            continue
+        reporter.report(SCALARIZED, what, Label(choice.start, choice.end))

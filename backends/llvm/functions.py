@@ -13,7 +13,7 @@ from cajeta_dot.backends.llvm.checks import DEPTH, DIVISION, MAX_CALLS, widen_in
 from cajeta_dot.backends.llvm.conversions import convert
 from cajeta_dot.backends.llvm.divisions import divide, emit_division, find_special
 from cajeta_dot.backends.llvm.dots import choose_form, emit_dot
-from cajeta_dot.backends.llvm.lookups import emit_lookup, match_lookup
+from cajeta_dot.backends.llvm.lookups import describe_lookup, emit_lookup, match_lookup
 from cajeta_dot.backends.llvm.names import clean, quote
 from cajeta_dot.backends.llvm.operations import RULES, emit_plain
 from cajeta_dot.backends.llvm.signatures import parameters, returned_type
@@ -291,6 +291,7 @@ class FunctionWriter:
         """Lanes one by one, unless they are those of a table that can be looked up at once."""
         lookup = match_lookup(value)
         if lookup is not None:
+            self.module.choices.append(describe_lookup(value, self.function, self.module.machine))
             table, indexes = (self.terms[operand] for operand in lookup)
             found = emit_lookup(self.writer, table, indexes, len(args), self.module.machine.forms)
             if found:

@@ -6,15 +6,18 @@ of masked indexes. LLVM puts that together again for up to 32 lanes, but not for
 
 from __future__ import annotations
 
+from cajeta_dot.backends import Choice
 from cajeta_dot.ir import lanes_of_constant
 from cajeta_dot.types import Vector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cajeta_dot.backends.llvm.machine import Machine
     from cajeta_dot.backends.llvm.writer import Writer
-    from cajeta_dot.ir import Value
+    from cajeta_dot.ir import Function, Value
 
 TABLE_LANES = 16
+LANE_BY_LANE = "lane by lane"  # the form of a lookup for which there is no instruction
 # Bytes of a register -> the feature that it takes, and the intrinsic, whose every 16 bytes look into 16 of the table.
 _SHUFFLES = {
     16: ("ssse3", "llvm.x86.ssse3.pshuf.b.128"),
@@ -38,6 +41,15 @@ def match_lookup(value: Value) -> tuple[Value, Value] | None:
         if index.op != "extract" or index.args[0] is not indexes or index.attr != lane:
             return None
     return table, indexes
+
+
+def describe_lookup(value: Value, function: Function, machine: Machine) -> Choice:
+    """What a lookup became, for the user. `pshufb` is told of where the processor's family has it."""
+    packed = any(feature in machine.forms for feature, _ in _SHUFFLES.values())
+    form, instruction = ("shuffle", "pshufb") if packed else (LANE_BY_LANE, "a load and an insert for each lane")
+    why = "" if packed or machine.family != "x86" else "pshufb needs ssse3"
+    lanes = len(value.args)
+    return Choice(value.start, value.end, function.name, "lookup", lanes, "", form, instruction, why)
 
 
 def _is_table(table: Value) -> bool:

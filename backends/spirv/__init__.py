@@ -97,13 +97,15 @@ def write(program: Program, options: Options, reporter: Reporter, watch_loops: b
     if reporter.failed:
         return None
     report_inexact(expanded, reporter)
-    from cajeta_dot.backends.spirv.choices import list_choices
+    from cajeta_dot.backends.spirv.choices import list_choices, remark_expanded
     from cajeta_dot.backends.spirv.translate import translate
     from cajeta_dot.backends.spirv.validate import validate
 
     text, instances = translate(expanded, environment, options, watch_loops)
     validate(text)
-    return Written(text, instances, environment, list_choices(expanded, options.int_dot))
+    choices = list_choices(expanded, options.int_dot)
+    remark_expanded(choices, reporter)
+    return Written(text, instances, environment, choices)
 
 
 def _find_environment(name: str, reporter: Reporter) -> Environment | None:

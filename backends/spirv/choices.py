@@ -5,12 +5,19 @@ from __future__ import annotations
 from cajeta_dot.backends import Choice
 from cajeta_dot.backends.spirv.dots import EXPANSION, name_opcode
 from cajeta_dot.backends.spirv.plan import reachable
+from cajeta_dot.diagnostics import Label
+from cajeta_dot.diagnostics.rules import SCALARIZED
 from cajeta_dot.ir import Value, walk
 from cajeta_dot.types import element_of, lanes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Function, Program
+
+BIT_FIELDS = "bit fields"
 
 
 def list_choices(program: Program, int_dot: bool) -> tuple[Choice, ...]:
@@ -23,12 +30,20 @@ def list_choices(program: Program, int_dot: bool) -> tuple[Choice, ...]:
     )
 
 
+def remark_expanded(choices: Iterable[Choice], reporter: Reporter) -> None:
+    """A remark for each dot operation that is not done by its opcode."""
+    for choice in choices:
+        if choice.form == BIT_FIELDS:
+            message = f"`{choice.operation}` is expanded to {choice.lanes} multiplies on `spirv`; {choice.why}"
+            reporter.report(SCALARIZED, message, Label(choice.start, choice.end))
+
+
 def _describe(value: Value, function: Function, int_dot: bool) -> Choice:
     opcode = name_opcode(value)
     if int_dot:
         form, instruction, why = "packed words", f"{opcode} + OpIAdd", ""
     else:
-        form, instruction, why = "bit fields", EXPANSION, f"{opcode} is not used with --no-int-dot"
+        form, instruction, why = BIT_FIELDS, EXPANSION, f"{opcode} is not used with --no-int-dot"
     signs = "".join(element_of(arg.type).kind for arg in value.args[:2])
     lanes = lanes_of(value.args[0].type)
     return Choice(value.start, value.end, function.name, "dot", lanes, signs, form, instruction, why)

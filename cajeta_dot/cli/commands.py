@@ -165,7 +165,8 @@ def _describe_choice(choice: Choice, target: TargetInfo, source: Source) -> dict
 
 def _write_choice(choice: dict[str, Any]) -> str:
     exact = "" if choice["exact"] else " (not exact)"
-    what = f"{choice['operation']} of {choice['lanes']} lanes, {choice['signs']}, on {choice['target']}"
+    signs = f", {choice['signs']}," if choice["signs"] else ""
+    what = f"{choice['operation']} of {choice['lanes']} lanes{signs} on {choice['target']}"
     how = f"{choice['form']}, {choice['instruction']}{exact}"
     why = f": {choice['why']}" if choice["why"] else ""
     return f"{choice['file']}:{choice['line']}:{choice['column']}: {what}: {how}{why}\n"

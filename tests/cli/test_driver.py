@@ -134,6 +134,20 @@ def test_dotted_attributes_and_extras(installed: Path) -> None:
     assert driver.find_target("fake2-none") is None
 
 
+def test_the_first_on_the_path_hides_others_of_its_name(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it hides their modules: an environment in an environment may hold another version."""
+    behind = tmp_path / "behind"
+    behind.mkdir()
+    write_distribution(installed / "twice-2.0.dist-info", "fake4 = new:backend\n")
+    write_distribution(behind / "Twice-1.0.dist-info", "fake4 = old:backend\nfake5 = old:backend\n")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(behind)])
+    points = driver._scan_entry_points()  # pyright: ignore[reportPrivateUsage]
+    assert points["fake4"] == ("new", "backend")
+    assert "fake5" not in points
+
+
 def test_an_archive_on_the_path_is_searched_too(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from zipfile import ZipFile
 

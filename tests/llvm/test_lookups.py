@@ -9,8 +9,10 @@ import pytest
 
 from cajeta_dot.backends import Options
 from cajeta_dot.backends.llvm.lookups import match_lookup
+from cajeta_dot.backends.nvptx import backend as nvptx
 from cajeta_dot.backends.x86 import backend
 from cajeta_dot.diagnostics import Reporter
+from cajeta_dot.diagnostics.rules import SCALARIZED
 from cajeta_dot.types import INT8, UINT8, Vector
 
 from .programs import RUNNABLE, SOURCE, apply, load, make_program, run_lanes
@@ -76,3 +78,30 @@ def test_only_masked_indexes_in_order_of_one_table_are_a_lookup() -> None:
     assert not match_lookup(build([0, 1, 2], 15))
     assert not match_lookup(build([0, 1, 2, 3], 31))
     assert not match_lookup(build([0, 1, 2, 3], 15, lanes=32))
+
+
+@pytest.mark.parametrize(
+    ("target", "choice", "remark"),
+    [
+        ("x86-avx2", ("shuffle", "pshufb", ""), ""),
+        (
+            "x86-sse2",
+            ("lane by lane", "a load and an insert for each lane", "pshufb needs ssse3"),
+            "a lookup of 16 lanes is done lane by lane on `x86-sse2`; pshufb needs ssse3",
+        ),
+        (
+            "nvptx",
+            ("lane by lane", "a load and an insert for each lane", ""),
+            "a lookup of 16 lanes is done lane by lane on `nvptx`",
+        ),
+    ],
+)
+def test_what_a_lookup_became_is_told(target: str, choice: tuple[str, str, str], remark: str) -> None:
+    reporter = Reporter(SOURCE)
+    maker = nvptx if target == "nvptx" else backend
+    artifact = maker.emit(make_program(lookup_kernel(16)), target, "llvm-ir", Options(), reporter)
+    assert artifact
+    (found,) = artifact.choices
+    assert (found.form, found.instruction, found.why) == choice
+    assert (found.operation, found.lanes, found.signs, found.exact) == ("lookup", 16, "", True)
+    assert [(d.rule, d.message) for d in reporter.found] == ([(SCALARIZED, remark)] if remark else [])

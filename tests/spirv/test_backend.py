@@ -16,6 +16,7 @@ from cajeta_dot.backends.spirv import backend
 from cajeta_dot.backends.spirv.module import ENVIRONMENTS
 from cajeta_dot.backends.vulkan.device import Device
 from cajeta_dot.diagnostics import Reporter
+from cajeta_dot.diagnostics.rules import SCALARIZED
 
 from .kernels import Compiled, assemble, check_text, run_tool
 
@@ -135,9 +136,14 @@ def test_choices_say_what_a_dot_became() -> None:
     assert "dotSum(x.vload" in TWO[choice.start : choice.end]
     assert (choice.function, choice.lanes, choice.signs, choice.exact) == ("Pair.second", 4, "us", True)
     assert (choice.form, choice.instruction, choice.why) == ("packed words", "OpSUDot + OpIAdd", "")
-    (choice,) = emit(TWO, "spirv-asm", int_dot=False)[0].choices
+    artifact, reporter = emit(TWO, "spirv-asm", int_dot=False)
+    (choice,) = artifact.choices
     assert choice.form == "bit fields"
     assert "--no-int-dot" in choice.why
+    (remark,) = [found for found in reporter.found if found.rule is SCALARIZED]
+    assert remark.message == "`dot` is expanded to 4 multiplies on `spirv`; OpSUDot is not used with --no-int-dot"
+    assert remark.primary
+    assert (remark.primary.start, remark.primary.end) == (choice.start, choice.end)
 
 
 def test_reflection_says_how_to_call() -> None:
