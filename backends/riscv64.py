@@ -22,4 +22,5 @@ FEATURES = ("m", "a", "f", "d", "c", "v", "zba", "zbb", "zbs", "zfhmin", "zvfhmi
 
 MACHINE = Machine(NAME, TRIPLE, LAYOUT, "generic-rv64", FEATURES, "riscv64", frozenset({DOT}), halves="float32")
 INFO = TargetInfo(NAME, "RISC-V of the RVA23 profile with Zvqdotq", KINDS, dot="vqdot, vqdotu, vqdotsu")
-backend: Backend = Processors("riscv64", (Tier(INFO, MACHINE),))
+TIERS = (Tier(INFO, MACHINE),)
+backend: Backend = Processors("riscv64", TIERS)

@@ -20,4 +20,5 @@ FEATURES = ("simd128", "relaxed-simd")
 
 MACHINE = Machine(NAME, TRIPLE, LAYOUT, "generic", FEATURES, "wasm32", frozenset(FEATURES), halves="none", size_bits=32)
 INFO = TargetInfo(NAME, "WebAssembly with SIMD and relaxed SIMD", KINDS, dot="i32x4.dot_i16x8_s")
-backend: Backend = Processors("wasm32", (Tier(INFO, MACHINE),))
+TIERS = (Tier(INFO, MACHINE),)
+backend: Backend = Processors("wasm32", TIERS)

@@ -256,7 +256,7 @@ def explain(form: Form, family: str, features: frozenset[str], w_max: int = 255,
     """
     reasons: dict[str, str] = {}
     for better in FORMS[: FORMS.index(form)]:
-        if better.signs == form.signs and better.family == family:
+        if better.signs == form.signs and better.family == family and better.idea != form.idea:
             known = w_max <= better.w_max and x_max <= better.x_max
             needs = better.needs(features)
             if needs and known:

@@ -248,6 +248,6 @@ def _write_argument(argument: Any) -> bytes:
         return struct.pack("=2q", argument.size, argument.nbytes) + argument.tobytes()
     if isinstance(argument, np.float16):
         return struct.pack("=q", int(argument.view(np.uint16)))
-    if isinstance(argument, (float, np.floating)):
+    if isinstance(argument, (float, np.float32, np.float64)):
         return struct.pack("=d", argument)
     return int(argument).to_bytes(8, "little", signed=argument < 0)

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-import cajeta_dot as cj
-from cajeta_dot import driver
+from cajeta_dot import BoundsError, compile, compile_file, driver
 from cajeta_dot.backends import Loaded, Options, TargetInfo
 from cajeta_dot.diagnostics import Reporter
 from cajeta_dot.types import INT8, INT32, UINT8, Vector
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-    from cajeta_dot.backends import Artifact
+    from cajeta_dot.backends import Artifact, Backend
     from cajeta_dot.ir import Builder, Function, Program, Value
 
     from .programs import Build
@@ -146,7 +145,11 @@ class Emulated:
 def compile_for(monkeypatch: pytest.MonkeyPatch, machine: str) -> str:
     """The machine as a target that the Python API finds."""
     backend = Emulated(machine)
-    monkeypatch.setattr(driver, "find_target", lambda name: (backend, backend.info))  # pyright: ignore[reportUnknownLambdaType]
+
+    def find_target(name: str) -> tuple[Backend, TargetInfo]:
+        return backend, backend.info
+
+    monkeypatch.setattr(driver, "find_target", find_target)
     return machine
 
 
@@ -166,15 +169,15 @@ def load_samples() -> ModuleType:
 def test_samples_run(compile_for: str) -> None:
     samples = load_samples()
     for name, run in samples.RUNS.items():
-        run(cj.compile_file(samples.SAMPLES / f"{name}.cj", target=compile_for))
+        run(compile_file(samples.SAMPLES / f"{name}.cj", target=compile_for))
 
 
 def test_q4k_bits_are_those_of_the_reference(compile_for: str, monkeypatch: pytest.MonkeyPatch) -> None:
     samples = load_samples()
     path = samples.SAMPLES / "q4k_matvec.cj"
-    y, _ = samples.multiply_q4k(cj.compile_file(path, target=compile_for), rows=3, blocks=2)
+    y, _ = samples.multiply_q4k(compile_file(path, target=compile_for), rows=3, blocks=2)
     monkeypatch.undo()
-    reference, _ = samples.multiply_q4k(cj.compile_file(path, target="reference"), rows=3, blocks=2)
+    reference, _ = samples.multiply_q4k(compile_file(path, target="reference"), rows=3, blocks=2)
     assert y.tobytes() == reference.tobytes()
 
 
@@ -195,7 +198,7 @@ class Meeting {
 
 
 def test_workgroups_meet_at_barriers_and_arguments_arrive(compile_for: str) -> None:
-    module = cj.compile(MEETING, target=compile_for)
+    module = compile(MEETING, target=compile_for)
     numbers = np.arange(-24, 24, dtype=np.int16) * 1000
     for negative in (False, True):
         out = np.zeros(48, np.int32)
@@ -216,12 +219,12 @@ class Faults {
 
 
 def test_an_access_outside_an_array_is_told(compile_for: str) -> None:
-    module = cj.compile(FAULTS, target=compile_for)
+    module = compile(FAULTS, target=compile_for)
     out, bytes = np.zeros(1, np.int32), np.full(8, -128, np.int8)
     module["read"](out, bytes, 4, grid=1, block=1)
     assert out.tolist() == [4 * 128 * 128]
     for at in (5, -1, 2**31 - 1):
-        with pytest.raises(cj.BoundsError) as caught:
+        with pytest.raises(BoundsError) as caught:
             module["read"](out, bytes, at, grid=1, block=1)
         assert (caught.value.line, caught.value.index, caught.value.length) == (5, at, 8)
     assert out.tolist() == [4 * 128 * 128]

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cajeta_dot.backends import Options
-from cajeta_dot.backends.nvptx import ARCHITECTURES
-from cajeta_dot.backends.nvptx import backend as nvptx
-from cajeta_dot.backends.x86 import backend as x86
 from cajeta_dot.diagnostics import Reporter
+from cajeta_dot.driver import find_target
 from cajeta_dot.types import BOOLEAN, INT8, INT32, INT64, UINT8, Scalar, Vector
 
 from .programs import CPU_TARGETS, SOURCE, Shape, apply_all, make_program
@@ -27,9 +25,17 @@ if TYPE_CHECKING:
     from .programs import Build
 
 LANES = (2, 5, 33)
-TARGETS = [*CPU_TARGETS, "sm_50", "sm_61", "sm_90"]
+GPUS = {  # the target, and how its text is checked most
+    **dict.fromkeys(("sm_50", "sm_61", "sm_90"), ("nvptx", "ptx")),
+    **dict.fromkeys(("gfx803", "gfx906", "gfx1030", "gfx1100", "gfx1201"), ("amdgcn", "obj")),
+}
+ELSEWHERE = ("aarch64-i8mm", "aarch64-dotprod", "aarch64-neon", "riscv64-zvqdotq", "wasm32-simd128")
+TARGETS = [*CPU_TARGETS, *ELSEWHERE, *GPUS]
 # LLVM writes no other code for these than for their neighbours, but for dot products.
-ONLY_DOTS = ("x86-avx512bw", "x86-avxvnni", "x86-avxvnniint8", "x86-sse2", "x86-maddubs")
+ONLY_DOTS = (
+    *("x86-avx512bw", "x86-avxvnni", "x86-avxvnniint8", "x86-sse2", "x86-maddubs"),
+    *("aarch64-i8mm", "aarch64-dotprod", "gfx906", "gfx1201"),
+)
 OTHERS: dict[str, Build] = {
     "any": lambda b, v: b.emit("any", BOOLEAN, b.compare("lt", v[0], v[1])),
     "all": lambda b, v: b.emit("all", BOOLEAN, b.compare("eq", v[0], v[1])),
@@ -66,15 +72,17 @@ _dot: Build = lambda b, v: b.dot(*v)  # noqa: E731 - as the other builds
 
 def compile_all(target: str, lanes: int) -> None:
     """What the child does. Prints what it is at, for the one who asks why it died."""
-    is_gpu = target in ARCHITECTURES
+    is_gpu = target in GPUS
     groups = {str(e): functions_for(e, lanes, not is_gpu) for e in NUMBERS} if target not in ONLY_DOTS else {}
     for width in (4, 12, 64, 256) if lanes == LANES[0] else ():
         groups[f"dots of {width}"] = dots(width)
-    for name, functions in groups.items():
-        print(target, lanes, name, flush=True)
+    for group, functions in groups.items():
+        print(target, lanes, group, flush=True)
         options = Options(checks=True, gpu_arch=target if is_gpu else "", fallback=True)
-        backend, target_name, kind = (nvptx, "nvptx", "ptx") if is_gpu else (x86, target, "obj")
-        assert backend.emit(make_program(*functions), target_name, kind, options, Reporter(SOURCE))
+        name, kind = GPUS.get(target, (target, "obj"))
+        found = find_target(name)
+        assert found
+        assert found[0].emit(make_program(*functions), name, kind, options, Reporter(SOURCE))
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import llvmlite.binding as llvm
 import pytest
 
-from cajeta_dot.backends import Options, nvptx, x86
+from cajeta_dot.backends import Options, aarch64, amdgcn, nvptx, riscv64, wasm32, x86
 from cajeta_dot.backends.llvm import host
 from cajeta_dot.backends.llvm.names import LIBRARY, export_name, quote
 from cajeta_dot.backends.llvm.processors import KINDS
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cajeta_dot.backends.llvm.machine import Machine
 
 NAMES = [tier.info.name for tier in TIERS]
+PROCESSORS = [tier for family in (x86, aarch64, riscv64, wasm32) for tier in family.TIERS]
 
 
 @pytest.fixture
@@ -261,7 +262,9 @@ def test_a_target_needs_what_its_dot_products_use() -> None:
 def test_the_layouts_are_those_of_llvm() -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    for triple, cpu, layout in ((x86.TRIPLE, "x86-64", x86.LAYOUT), ("nvptx64-nvidia-cuda", "sm_61", nvptx.LAYOUT)):
+    gpus = ("nvptx64-nvidia-cuda", "sm_61", nvptx.LAYOUT), (amdgcn.TRIPLE, "gfx1100", amdgcn.LAYOUT)
+    processors = [(tier.machine.triple, tier.machine.cpu, tier.machine.layout) for tier in PROCESSORS]
+    for triple, cpu, layout in {*gpus, *processors}:
         machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu)
         assert str(machine.target_data) == layout
 
@@ -273,8 +276,8 @@ import llvmlite.binding as llvm, sys
 llvm.initialize_all_targets(); llvm.initialize_all_asmprinters()
 llvm.Target.from_triple(sys.argv[1]).create_target_machine(cpu=sys.argv[2], features=sys.argv[3])
 """
-    for tier in TIERS:
-        words = [x86.TRIPLE, tier.machine.cpu, tier.machine.feature_string]
+    for tier in PROCESSORS:
+        words = [tier.machine.triple, tier.machine.cpu, tier.machine.feature_string]
         done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True, check=True)
         assert done.stderr == ""
 
