@@ -25,6 +25,8 @@ NO_DEVICE = "the Vulkan loader finds no device"
 INSTALL = "install the driver of the GPU; one for the CPU is, on Debian, `apt install libvulkan1 mesa-vulkan-drivers`"
 LEAST, NEWEST = (1, 1), (1, 3)  # versions of Vulkan that are made use of
 VARIABLE = "CAJETA_DEVICE_FEATURES"
+# Devices that lack something of Vulkan, such as those of macOS, are listed and opened only where these are asked for.
+PORTABILITY, PORTABLE_DEVICE = "VK_KHR_portability_enumeration", "VK_KHR_portability_subset"
 # By VkPhysicalDeviceType; where nobody chooses, the first device of the kind that comes first in PREFERENCE is taken.
 DEVICE_KINDS = ("other", "integrated GPU", "discrete GPU", "virtual GPU", "CPU")
 PREFERENCE = ("discrete GPU", "integrated GPU", "virtual GPU", "CPU", "other")
@@ -76,7 +78,8 @@ class FeatureChain:
 
     def __init__(self, version: tuple[int, int], extensions: frozenset[str]):
         self.known = [f for f in FEATURES if not f.structure or version >= f.core or f.extension in extensions]
-        self.extensions = sorted({f.extension for f in self.known if f.extension and version < f.core})
+        needed = {f.extension for f in self.known if f.extension and version < f.core}
+        self.extensions = sorted(needed | extensions & {PORTABLE_DEVICE})
         self.first = fill(api.Features)
         self._parts: dict[int, Any] = {0: self.first}
         for feature in self.known:
@@ -113,7 +116,16 @@ class Instance:
         self.version = min(version, NEWEST)
         major, minor = self.version
         app = fill(api.ApplicationInfo, name=b"cajetac", api=major << 22 | minor << 12)
-        info = fill(api.InstanceCreateInfo, app=ctypes.addressof(app))
+        listed = self.library.count("vkEnumerateInstanceExtensionProperties", api.Extension, None, failing=True)
+        portable = PORTABILITY.encode() in [extension.name for extension in listed]
+        names = (api.TEXT * 1)(PORTABILITY.encode())
+        info = fill(
+            api.InstanceCreateInfo,
+            flags=int(portable),
+            app=ctypes.addressof(app),
+            ne=int(portable),
+            names=ctypes.addressof(names),
+        )
         self.handle = POINTER()
         try:
             self.library.call("vkCreateInstance", ctypes.byref(info), None, ctypes.byref(self.handle))

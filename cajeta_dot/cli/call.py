@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LACKING = 3  # exit code: this machine can't run the target's code
 HERE = "`cajetac targets` says what runs here"
+DEVICE_OPTIONS = ("device", "target_env", "int_dot", "narrow_memory")
 ARRAY_FORMS = "`@FILE.npy`, `zeros:int32:16` or `int8:1,-2,3`"
 
 
@@ -71,7 +72,9 @@ def _compile(session: Session, target: str) -> Module:
     source, reporter = session.read(session.arguments.words[0])
     if reporter.failed:
         raise CompileError(reporter.in_order())
-    options: dict[str, Any] = {"checks": session.arguments.get("checks", True), "device": session.arguments.get("device", "")}
+    given = session.arguments.values
+    options: dict[str, Any] = {key: given[key] for key in DEVICE_OPTIONS if key in given}
+    options["checks"] = session.arguments.get("checks", True)
     if "optimize" in session.arguments.values:
         options["optimize"] = int(session.arguments.values["optimize"])
     options.update({key: session.arguments.values[key] for key in ("cpu", "features") if key in session.arguments.values})

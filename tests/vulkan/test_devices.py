@@ -481,6 +481,31 @@ def test_run_on_a_device(fresh: Any, cajetac: Cajetac) -> None:
     assert result == (0, "out = int32[2] [-1220  6460]\n", "")
 
 
+def test_run_with_less_than_the_device_has(fresh: Any, cajetac: Cajetac) -> None:
+    words = (
+        "run",
+        "samples/dp4a.cj",
+        "--device",
+        "vulkan",
+        "--kernel",
+        "registers",
+        "--arg",
+        "out=zeros:int32:4",
+        "--threads",
+        1,
+    )
+    result = cajetac(*words, "--no-int-dot", "--target-env", "vulkan1.1", "--no-narrow-memory")
+    assert (result.code, result.out) == (0, "out = int32[4] [   70   170  1025 -1240]\n")
+    assert cajetac(*words, "--target-env", "vulkan1.1", "--no-int-dot", "--json").code == 0
+
+
+def test_portable_devices_get_their_extension() -> None:
+    known = frozenset({physical.PORTABLE_DEVICE, "VK_KHR_8bit_storage", "VK_KHR_swapchain"})
+    assert physical.FeatureChain((1, 1), known).extensions == ["VK_KHR_8bit_storage", physical.PORTABLE_DEVICE]
+    assert physical.FeatureChain((1, 2), known).extensions == [physical.PORTABLE_DEVICE]
+    assert physical.FeatureChain((1, 3), frozenset()).extensions == []
+
+
 def test_run_with_a_device_that_is_not_there(fresh: Any, cajetac: Cajetac) -> None:
     result = cajetac("run", "samples/dp4a.cj", "--device", "vulkan:99", "--kernel", "registers", "--threads", 1)
     assert result.code == 3
