@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cajeta_dot.ir import Function, Program
 
 GROUP = "cajeta_dot.backends"
+DEFAULT_BLOCK = (64, 1, 1)
 
 
 @record
@@ -25,7 +26,8 @@ class Options:
 
     checks: run-time errors for accesses outside arrays, zero divisors and bad lane indexes; in SPIR-V, which can't raise
     them, accesses outside arrays read zeros and store nothing. optimize: 0..3.
-    gpu_arch, target_env: see `reference/cli.md`; empty is the target's default. block: items of a workgroup on GPUs.
+    gpu_arch, target_env, ptx_version: see `reference/cli.md`; empty is the target's default. block: items of a workgroup on
+    GPUs; any but the default is a promise to nvptx that no launch has more.
     fallback: expand what the architecture lacks instead of refusing. int_dot: may the spirv target use its dot opcodes.
     narrow_memory: may it use memory of 8 and 16 bits. device: what runs the code if not this processor: one of the target's
     `devices`, alone or with the index or a part of the name of one, such as `vulkan:1`.
@@ -37,7 +39,7 @@ class Options:
     optimize: int = 2
     gpu_arch: str = ""
     target_env: str = ""
-    block: tuple[int, int, int] = (64, 1, 1)
+    block: tuple[int, int, int] = DEFAULT_BLOCK
     fallback: bool = False
     int_dot: bool = True
     debug_lines: bool = False
@@ -45,6 +47,7 @@ class Options:
     device: str = ""
     cpu: str = ""
     features: str = ""
+    ptx_version: str = ""
 
 
 @record

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from cajeta_dot.backends import Loaded, TargetInfo
+from cajeta_dot.backends import DEFAULT_BLOCK, Loaded, TargetInfo
 from cajeta_dot.backends.llvm.gpu import Gpu, accept_scalar, is_known
 from cajeta_dot.backends.llvm.machine import Machine
+from cajeta_dot.backends.ptx_versions import LOWEST_VERSIONS, choose_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,12 +24,7 @@ if TYPE_CHECKING:
 LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 DEFAULT_ARCHITECTURE = FIRST_WITH_DP4A = "sm_61"
 _NEEDS = f"`{FIRST_WITH_DP4A}` or later"
-# What LLVM knows, in the order of their making. Letters: a for one chip's own instructions, f for those of a family.
-ARCHITECTURES = (
-    "sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62", "sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_88",
-    "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_100f", "sm_101", "sm_101a", "sm_101f", "sm_103", "sm_103a",
-    "sm_103f", "sm_110", "sm_110a", "sm_110f", "sm_120", "sm_120a", "sm_120f", "sm_121", "sm_121a", "sm_121f",
-)  # fmt: skip
+ARCHITECTURES = tuple(LOWEST_VERSIONS)
 NVPTX = TargetInfo(
     "nvptx",
     "NVIDIA GPUs, from sm_61 with --gpu-arch",
@@ -96,30 +92,39 @@ class NvptxBackend:
         """The architecture, and the module for it."""
         from cajeta_dot.backends.llvm.compile import write_program
 
-        architecture = options.gpu_arch or DEFAULT_ARCHITECTURE
-        if not is_known(architecture, ARCHITECTURES, reporter):
-            return None
-        machine = _make_machine(architecture)
-        written = write_program(program, machine, False, reporter, options.debug_lines)
-        if not written or not accept_scalar(written.choices, machine, "dp4a", _NEEDS, options, reporter):
+        machine = _find_machine(options, reporter)
+        written = machine and write_program(program, machine, False, reporter, options.debug_lines)
+        if not machine or not written or not accept_scalar(written.choices, machine, "dp4a", _NEEDS, options, reporter):
             return None
         return machine, written
 
 
+def _find_machine(options: Options, reporter: Reporter) -> Machine | None:
+    """The architecture as its row; None after an error. Workgroups of the usual size are not promised to LLVM: a launch may
+    then have others."""
+    architecture = options.gpu_arch or DEFAULT_ARCHITECTURE
+    if not is_known(architecture, ARCHITECTURES, reporter):
+        return None
+    version = choose_version(architecture, options.ptx_version, reporter)
+    block = options.block if options.block != DEFAULT_BLOCK else None
+    return _make_machine(architecture, version, block) if version else None
+
+
 @cache
-def _make_machine(architecture: str) -> Machine:
+def _make_machine(architecture: str, version: str, block: tuple[int, int, int] | None) -> Machine:
     has_dp4a = ARCHITECTURES.index(architecture) >= ARCHITECTURES.index(FIRST_WITH_DP4A)
     return Machine(
         target="nvptx",
         triple="nvptx64-nvidia-cuda",
         layout=LAYOUT,
         cpu=architecture,
-        features=(),
+        features=(f"ptx{version.replace('.', '')}",),
         family="nvptx",
         forms=frozenset({FIRST_WITH_DP4A} if has_dp4a else ()),
         halves="all",
         gpu=GPU,
         bytes_in_words=True,
+        kernel_attributes=f' "nvvm.maxntid"="{",".join(map(str, block))}"' if block else "",
     )
 
 

@@ -45,6 +45,9 @@ class EmulatedEntry:
         from cajeta_dot.backends.ptx.execute import FaultAt
         from cajeta_dot.backends.ptx.memory import Region
 
+        most = self.machine.find(self.name).function.threads
+        if most and any(size > limit for size, limit in zip(block, most, strict=True)):
+            raise ValueError(f"block {block} is more than {most}, for which {self.function.name} was compiled")
         passed: list[Region | bytes] = []
         arrays: list[tuple[Any, Region]] = []
         for param, argument in zip(self.function.params, arguments, strict=True):

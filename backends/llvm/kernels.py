@@ -52,8 +52,9 @@ def write_gpu_kernel(module: Module, function: Function) -> list[str]:
     assert gpu
     arguments = ", ".join(_list_exported(module, function))
     metadata = "".join(f"!{name} {module.metadata.add(node)} " for name, node in gpu.kernel_metadata.items())
+    attributes = f"#0{module.machine.kernel_attributes}"
     return [
-        f"define {gpu.convention} void @{quote(module.exported_names[function])}({arguments}) #0 {metadata}{{",
+        f"define {gpu.convention} void @{quote(module.exported_names[function])}({arguments}) {attributes} {metadata}{{",
         "entry:",
         *_enter(function),
         f"  {_call(module, function)}",

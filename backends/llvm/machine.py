@@ -23,6 +23,7 @@ class Machine:
     flags: metadata nodes about the whole module. size_bits: of C's size_t.
     lacks: (opcode, kind of element) -> what a message calls it, for what it can't do exactly.
     clamps: dot products may take a form that is not exact. tune: the processor that code is timed for, if it is another.
+    kernel_attributes: what is said of each kernel.
     """
 
     target: str
@@ -40,6 +41,7 @@ class Machine:
     lacks: Mapping[tuple[str, str], str] = {}
     clamps: bool = False
     tune: str = ""
+    kernel_attributes: str = ""
 
     @property
     def is_gpu(self) -> bool:

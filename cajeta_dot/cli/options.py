@@ -59,6 +59,7 @@ OPTIONS = (
     Option(("-mcpu",), "NAME", "cpu", "processor to tune for; with native the best target that it has", TUNED),
     Option(("-mattr",), "+A,-B", "features", "features that a CPU target has beyond its own, or lacks", TUNED),
     Option(("--gpu-arch",), "ARCH", "gpu_arch", "architecture of a GPU target, such as sm_75", TARGETED),
+    Option(("--ptx-version",), "N.N", "ptx_version", "version of PTX; by default the lowest with the architecture", TARGETED),
     Option(("--target-env",), "vulkan1.1|vulkan1.2|vulkan1.3", "target_env", "API of the spirv target", CALLED),
     Option(("--block",), "X[,Y[,Z]]", "block", "work items in a workgroup", FILES),
     Option(("--fallback",), "", "fallback", "expand what the architecture lacks instead of refusing", TARGETED),

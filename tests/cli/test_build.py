@@ -90,6 +90,7 @@ GIVEN: dict[str, dict[str, object]] = {
     "-O0 -g --checks": {"optimize": 0, "debug_lines": True, "checks": True},
     "--checks --no-checks": {},
     "--gpu-arch sm_75 --target-env=vulkan1.2": {"gpu_arch": "sm_75", "target_env": "vulkan1.2"},
+    "--ptx-version 7.0": {"ptx_version": "7.0"},
     "--block 8,4 --no-int-dot --fallback": {"block": (8, 4, 1), "int_dot": False, "fallback": True},
     "--no-narrow-memory": {"narrow_memory": False},
 }

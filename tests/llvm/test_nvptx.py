@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cajeta_dot.backends import Options
-from cajeta_dot.backends.nvptx import ARCHITECTURES, backend
+from cajeta_dot.backends.llvm.assembler import write_assembly
+from cajeta_dot.backends.llvm.compile import write_program
+from cajeta_dot.backends.nvptx import ARCHITECTURES, _make_machine, backend  # pyright: ignore[reportPrivateUsage]
+from cajeta_dot.backends.ptx_versions import LOWEST_VERSIONS, VERSIONS
 from cajeta_dot.diagnostics import Reporter
 from cajeta_dot.diagnostics.rules import SCALARIZED, TARGET_TOO_OLD, UNKNOWN_TARGET
 from cajeta_dot.driver import check_source
 from cajeta_dot.ir import Builder, Function, Program, Return, Value
+from cajeta_dot.record import replace
 from cajeta_dot.source import Source
 from cajeta_dot.types import BOOLEAN, FLOAT16, FLOAT32, FLOAT64, INT8, INT32, SCALARS, UINT8, UINT32, Scalar, Vector
 
@@ -210,6 +214,36 @@ def test_float16_needs_no_library(assemble_ptx: Assemble) -> None:
     assemble_ptx(text)
 
 
+def test_workgroups_of_a_size_are_promised_where_one_is_asked_for(assemble_ptx: Assemble) -> None:
+    program = make_program(apply("k", [INT32], INT32, lambda b, v: v[0]))
+    assert ".maxntid" not in emit(program)[0]
+    text, _ = emit(program, block=(32, 4, 1))
+    assert re.search(r"^\.maxntid 32, 4(, 1)?$", text, re.M)
+    assemble_ptx(text)
+
+
+def test_a_vector_known_to_be_aligned_is_loaded_at_once(assemble_ptx: Assemble) -> None:
+    """Rows of 144 bytes, a loop by 48 and an offset of 16: every address is a multiple of 16, and nobody asks."""
+    text, _ = emit(
+        compile_text("""
+class W {
+    @Kernel
+    static void k(KernelBuffer<int32> out, KernelBuffer<int8> w, int32 n) {
+        uint32 row = KernelThread.globalIdX();
+        int32 acc = 0;
+        for (int32 at = 0; at < n; at += 48) {
+            acc = w.vload<16>(row * 144 + at + 16).dotSum(w.vload<16>(at), acc);
+        }
+        out[row] = acc;
+    }
+}
+""")
+    )
+    assert len(re.findall(r"ld\.global\.nc\.v4\.b32", text)) == 2
+    assert not re.search(r"ld\.global\.nc\.b(8|16|32)|shf\.|prmt", text)
+    assemble_ptx(text)
+
+
 # ---- architectures
 
 
@@ -227,6 +261,39 @@ def test_every_architecture_of_the_table_is_known_to_llvm(architecture: str) -> 
     assert text.count("dp4a.u32.s32") == (16 if number >= 61 else 0)
     scalar = [d.message for d in found if d.rule is SCALARIZED]
     assert scalar == ([] if number >= 61 else ["`dot` is expanded to 64 multiplies on `nvptx`; `sm_61` has `dp4a`"])
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_text_has_the_lowest_version_that_has_the_architecture(architecture: str) -> None:
+    """The table's, which is also what LLVM would take by itself."""
+    program = make_program(apply("k", [INT32], INT32, lambda b, v: v[0]))
+    lowest = LOWEST_VERSIONS[architecture]
+    machine = replace(_make_machine(architecture, lowest, None), features=())
+    assert f".version {lowest}\n" in emit(program, gpu_arch=architecture)[0]
+    written = write_program(program, machine, False, Reporter(SOURCE))
+    assert written
+    assert f".version {lowest}\n" in write_assembly(written.text, machine, 2)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_any_later_version_may_be_asked_for(version: str) -> None:
+    program = make_program(apply("k", [INT32], INT32, lambda b, v: v[0]))
+    text, found = emit(program, gpu_arch="sm_75", ptx_version=version)
+    if VERSIONS.index(version) < VERSIONS.index("6.3"):
+        assert not text
+        assert [(d.rule, d.message) for d in found] == [(TARGET_TOO_OLD, f"`sm_75` needs PTX 6.3 or later, found `{version}`")]
+    else:
+        assert f".version {version}\n" in text
+        assert not found
+
+
+def test_a_version_that_there_is_not() -> None:
+    program = make_program(apply("k", [INT32], INT32, lambda b, v: v[0]))
+    for version, help in (("8.9", "did you mean `8.8`?"), ("eight", "there are 4.0")):
+        text, found = emit(program, ptx_version=version)
+        assert not text
+        assert [(d.rule, d.message) for d in found] == [(UNKNOWN_TARGET, f"no PTX version `{version}`")]
+        assert help[:8] in found[0].helps[0].message
 
 
 @pytest.mark.parametrize("architecture", ["sm_50", "sm_53", "sm_60"])

@@ -124,3 +124,24 @@ def test_vectors_lie_at_any_element(target: str) -> None:
         assert memory[offset + 37 : offset + 69].tolist() == (first + 1).astype(np.int8).tolist()
         assert out[0] == (first * (first + 1).astype(np.int8).astype(int)).sum()
         assert memory[: offset + 37].tolist() == list(range(offset + 37))
+
+
+BLOCKS = """
+@Kernel static void sums(int32[] out, int8[] w, int8[] x) {
+    uint32 row = KernelThread.globalIdX();
+    int32 acc = 0;
+    for (uint32 at = 0; at < 208; at += 16) { acc = w.vload<16>(row * 210 + at).dotSum(x.vload<16>(at), acc); }
+    out[row] = acc;
+}
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_blocks_need_not_be_a_multiple_of_anything(target: str) -> None:
+    """210 bytes, as Q6_K has them; the last row ends where the array ends."""
+    random = np.random.default_rng(9)
+    w, x = (random.integers(-128, 128, count, np.int64).astype(np.int8) for count in (7 * 210 - 2, 208))
+    out = np.zeros(7, np.int32)
+    load(target, BLOCKS)("sums", [out, w, x], 7)
+    rows = [w[210 * row : 210 * row + 208].astype(np.int64) for row in range(7)]
+    assert out.tolist() == [int((row * x).sum()) for row in rows]

@@ -281,7 +281,8 @@ def test_comparisons_and_choice() -> None:
             assert (apply(f"setp.{name}.{type}", x, y) == plain).all()
             assert (apply(f"setp.{name}.and.{type}", x, y, third) == (plain & third)).all()
             assert (apply(f"setp.{name}.xor.{type}", x, y, third) == (plain ^ third)).all()
-        assert apply(f"selp.{type}", x, y, third).tolist() == np.where(third, x, y).tolist()
+        wanted: Any = np.where(third, x, y)
+        assert apply(f"selp.{type}", x, y, third).tolist() == wanted.tolist()
 
 
 INTEGERS = ("s8", "u8", *ARITHMETIC)
