@@ -91,8 +91,9 @@ def write(program: Program, options: Options, reporter: Reporter, watch_loops: b
         return None
     from cajeta_dot.backends.spirv.support import report_inexact, report_unsupported
     from cajeta_dot.passes.expand import expand
+    from cajeta_dot.passes.remainders import expand_remainders
 
-    expanded = expand(program)
+    expanded = expand_remainders(expand(program))
     report_unsupported(expanded, reporter)
     if reporter.failed:
         return None

@@ -1,17 +1,18 @@
 """What the caller of a kernel has to provide: the bindings of its arrays and its block of push constants.
 
 Arrays are storage buffers of descriptor set 0; the binding is the place among the kernel's array parameters. The push
-constants follow the order of all parameters: a scalar has its value there, an array its number of elements as a `uint`,
-each at the next multiple of its size. Scalars of less than 32 bits take four bytes of which only the low ones count; a
-boolean is true unless all four are zero. Shared arrays need nothing but room in the device's shared memory, of which
-Vulkan promises 16 KiB. `cajetac --emit=reflect` tells all this of a program.
+constants follow the order of all parameters: a scalar has its value there, an array its number of elements as a `uint`, each
+at the next multiple of its size. Scalars of less than 32 bits take four bytes of which only the low ones count; a boolean is
+true unless all four are zero. An array of booleans is one of bytes, of which 0 is false; what is stored is 0 or 1. Shared
+arrays need nothing but room in the device's shared memory, of which Vulkan promises 16 KiB. `cajetac --emit=reflect` tells all
+this of a program.
 """
 
 from __future__ import annotations
 
 from cajeta_dot.backends.spirv.lanes import word_of
 from cajeta_dot.record import record
-from cajeta_dot.types import BOOL, Array, Scalar
+from cajeta_dot.types import BOOL, UINT8, Array, Scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ def list_buffers(kernel: Function) -> dict[Value, Memory]:
     buffers: dict[Value, Memory] = {}
     for place, param in enumerate(kernel.params):
         if isinstance(param.type, Array):
-            buffers[param] = Memory(param.attr, param.type.element, binding=len(buffers), length=place)
+            element = param.type.element if param.type.element.is_number else UINT8  # Vulkan has no booleans in buffers
+            buffers[param] = Memory(param.attr, element, binding=len(buffers), length=place)
     return buffers
 
 

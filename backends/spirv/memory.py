@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from cajeta_dot.backends.spirv.half import from_half, to_half
 from cajeta_dot.backends.spirv.lanes import from_words, put_lanes, take_lanes, to_words, word_of
-from cajeta_dot.types import lanes_of
+from cajeta_dot.types import BOOLEAN, Scalar, Type, Vector, element_of, lanes_of, with_element
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,16 +28,24 @@ _DEVICE = 1  # scope
 def emit_load(code: Code, instance: Instance, value: Value, index: str) -> Registers:
     """An element or a vector of neighbours; `index` is a `uint`."""
     memory = instance.memory_of(value)
+    type = _type_in_memory(memory, value.type)
     if memory.is_split:
         known = 1 << instance.zeros.get(value.args[1], 0)
-        return from_words(code, value.type, _load_words(code, memory, index, lanes_of(value.type), known))
-    lanes = [_fetch(code, memory, index, lane) for lane in range(lanes_of(value.type))]
-    return put_lanes(code, value.type, [_widen(code, memory, lane) for lane in lanes])
+        loaded = from_words(code, type, _load_words(code, memory, index, lanes_of(type), known))
+    else:
+        lanes = [_fetch(code, memory, index, lane) for lane in range(lanes_of(type))]
+        loaded = put_lanes(code, type, [_widen(code, memory, lane) for lane in lanes])
+    if type == value.type:
+        return loaded
+    return tuple(code.op("OpINotEqual", "bool", lane, code.uint(0)) for lane in take_lanes(code, type, loaded))
 
 
 def emit_store(code: Code, instance: Instance, value: Value, index: str, content: Registers) -> None:
     """The opposite; where elements share words, whole words are stored or parts of them merged in."""
-    memory, type = instance.memory_of(value), value.args[2].type
+    memory, given = instance.memory_of(value), value.args[2].type
+    type = _type_in_memory(memory, given)
+    if type != given:
+        content = put_lanes(code, type, [code.select(lane, code.uint(1), code.uint(0)) for lane in content])
     if memory.merged and not instance.stores_whole_words(value):
         for lane, register in enumerate(take_lanes(code, type, content)):
             _merge(code, memory, code.add(index, lane), register)
@@ -49,6 +57,13 @@ def emit_store(code: Code, instance: Instance, value: Value, index: str, content
         return
     for lane, register in enumerate(take_lanes(code, type, content)):
         _store(code, memory, index, lane, _narrow(code, memory, register))
+
+
+def _type_in_memory(memory: Memory, type: Type) -> Type:
+    """Booleans in a buffer are bytes."""
+    assert isinstance(type, (Scalar, Vector))
+    is_otherwise = element_of(type) == BOOLEAN and memory.element != BOOLEAN
+    return with_element(type, memory.element) if is_otherwise else type
 
 
 def _point(code: Code, memory: Memory, index: str, further: int) -> str:

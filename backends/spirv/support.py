@@ -7,7 +7,7 @@ from cajeta_dot.backends.spirv.plan import reachable
 from cajeta_dot.diagnostics import Label
 from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.ir import Value, walk
-from cajeta_dot.types import Array, element_of
+from cajeta_dot.types import element_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Function, Program
 
-# Opcode -> what the source calls it, from how many bits on. GLSL's Fma may round twice, and OpFRem is not exact.
-_FLOAT_OPERATIONS = {"fma": ("`Math.fma` of float64", 64), "rem": ("`%` of floats", 0)}
+# Opcode -> what the source calls it, from how many bits on. GLSL's Fma may round twice.
+_FLOAT_OPERATIONS = {"fma": ("`Math.fma` of float64", 64)}
 
 
 def report_unsupported(program: Program, reporter: Reporter) -> None:
@@ -55,9 +55,6 @@ def _find(function: Function) -> Iterator[tuple[int, int, str]]:
     if function.kind == "kernel" and size_of_block(lay_out(function)) > PUSH_CONSTANT_LIMIT:
         what = f"a kernel with more than {PUSH_CONSTANT_LIMIT} bytes of scalars and array lengths"
         yield function.start, function.end, what
-    for param in function.params:
-        if isinstance(param.type, Array) and not param.type.element.is_number and not param.type.is_shared:
-            yield param.start, param.end, "an array of `boolean`"
     for item in walk(function.body):
         if isinstance(item, Value) and item.op in _FLOAT_OPERATIONS and element_of(item.type).is_float:
             what, least = _FLOAT_OPERATIONS[item.op]

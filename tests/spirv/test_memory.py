@@ -232,6 +232,36 @@ def test_scalars_and_lengths_are_push_constants(engine: Device | None) -> None:
     assert reals.tolist() == [1.5, -0.1]
 
 
+def test_booleans_are_bytes(engine: Device | None) -> None:
+    """Loaded and stored one by one and by twos, in helpers too; every byte but 0 is true, and true is stored as 1."""
+    text = """
+        @Device static boolean flip(KernelBuffer<boolean> flags, uint32 i) { return !flags[i]; }
+        @Kernel static void k(KernelBuffer<boolean> out, KernelBuffer<boolean> read, KernelBuffer<int32> sums, uint32 n) {
+            uint32 i = KernelThread.globalIdX();
+            if (i < n) {
+                boolean last = read[n - 1 - i];
+                out[i] = flip(read, i) ^ last;
+                sums[i] = (read[i] ? 1 : 0) + (last && flip(read, i) ? 10 : 0);
+            }
+        }
+    """
+    program = check_text(text)
+    kernel = program.functions[1]
+    compiled = Compiled(program)
+    assert "OpTypeBool" in compiled.text
+    flags = np.random.default_rng(4).integers(0, 2, 61).astype(bool)
+    out, sums = untouched(64, np.bool_), untouched(64, np.int32)
+    rest = out.view(np.uint8)[61:].tolist()
+    compiled.execute(engine, kernel, [out, flags, sums, 61])
+    last = flags[::-1]
+    assert out.view(np.uint8)[:61].tolist() == (~flags ^ last).astype(int).tolist()
+    assert out.view(np.uint8)[61:].tolist() == rest
+    assert sums[:61].tolist() == (flags + 10 * (last & ~flags)).tolist()
+    raw = np.arange(61, dtype=np.uint8)
+    compiled.execute(engine, kernel, [out, raw.view(np.bool_), sums, 61])
+    assert (sums[:61] % 10).tolist() == [0] + [1] * 60
+
+
 def test_halves_are_rounded_once(engine: Device | None) -> None:
     """Every half comes back; floats and doubles around every tie become the nearest half, ties to even."""
     halves = np.arange(65536, dtype=np.uint16).view(np.float16)

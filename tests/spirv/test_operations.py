@@ -60,7 +60,7 @@ def shape(element: Scalar, lanes: int) -> Scalar | Vector:
 def list_arithmetic(element: Scalar, lanes: int) -> Iterator[Operation]:
     """All that stays in its element type."""
     type = shape(element, lanes)
-    for op in BINARY if element.is_float else BINARY + BITWISE:
+    for op in (*BINARY, "rem") if element.is_float else BINARY + BITWISE:
         yield Operation(op, type, (type, type))
     for op in ("floor", "ceil", "trunc", "round") if element.is_float else ("not", "count_ones", "reverse_bits"):
         yield Operation(op, type, (type,))
