@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TARGETS = "reference,native,vulkan"
 CPU_ONLY = "CPU only"
+STARTED, STARTING = "started", 60.0  # seconds at most
 CLAMPING = "x86-maddubs"  # may give other numbers where a case says so
 REFUSALS = {"E0601": "not here", "E0604": "unsupported"}
 
@@ -205,7 +206,8 @@ def check_error(error: Exception, wanted: Json) -> None:
 
 
 def work(folder: Path, target: str, names: Sequence[str]) -> None:
-    """The child: one line of JSON for each program."""
+    """The child: a line to say that it has started, then one of JSON for each program."""
+    print(STARTED, flush=True)
     for name in names:
         print(json.dumps({"program": name, **run_program(folder, name, target)}), flush=True)
 
@@ -219,8 +221,9 @@ def run_target(folder: Path, target: str, names: Sequence[str], timeout: float) 
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         why = "no answer"
         for line in read_lines(child, timeout):
-            result = json.loads(line)
-            results[result.pop("program")] = result
+            if line.strip() != STARTED:
+                result = json.loads(line)
+                results[result.pop("program")] = result
         if child.poll() is None:
             child.kill()
             why = f"no answer in {timeout:g} s"
@@ -232,7 +235,7 @@ def run_target(folder: Path, target: str, names: Sequence[str], timeout: float) 
 
 
 def read_lines(child: subprocess.Popen[str], timeout: float) -> Iterator[str]:
-    """Ends with the output, or where nothing comes for so many seconds."""
+    """Ends with the output, or where nothing comes for so many seconds, or for a minute at the start."""
     lines: queue.Queue[str | None] = queue.Queue()
 
     def read() -> None:
@@ -242,13 +245,15 @@ def read_lines(child: subprocess.Popen[str], timeout: float) -> Iterator[str]:
         lines.put(None)
 
     threading.Thread(target=read, daemon=True).start()
+    wait = max(timeout, STARTING)
     while True:
         try:
-            line = lines.get(timeout=timeout)
+            line = lines.get(timeout=wait)
         except queue.Empty:
             return
         if line is None:
             return
+        wait = timeout
         yield line
 
 

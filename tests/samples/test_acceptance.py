@@ -168,7 +168,7 @@ def test_a_program_that_ends_its_process(
         "    sys.exit(acceptance.main(sys.orig_argv[sys.orig_argv.index('tests.acceptance') + 1:]))\n"
     )
     monkeypatch.setenv("PYTHONPATH", f"{site}:{Path(__file__).parents[2]}")
-    code, lines = run(tmp_path, "reference", capsys, "--timeout", "10")
+    code, lines = run(tmp_path, "reference", capsys, "--timeout", "5")
     assert [line.split()[:2] for line in lines[1:4]] == [["a", "0/1"], ["b", "0/1"], ["c", "1/1"]]
-    assert lines[4:6] == ["a on reference: the process ends with 9", "b on reference: no answer in 10 s"]
+    assert lines[4:6] == ["a on reference: the process ends with 9", "b on reference: no answer in 5 s"]
     assert code == 1
