@@ -322,9 +322,51 @@ IN_SPIRV = (
     Mutant("a byte of the neighbour", SPIRV_LANES, "8 * (lane % _BYTES), 8,", "8 * (lane % _BYTES), 9,", SPIRV_EXACT),
 )
 
+DISPATCH, CPUID = "backends/x86_dispatch.py", "backends/x86_cpuid.py"
+DETECTED = "tests/llvm/test_detection.py::test_the_best_target_is_found[{}]"
+IN_DISPATCH = (
+    Mutant(
+        "a leaf behind the last is believed",
+        DISPATCH,
+        "icmp uge i32 %last, %leaf",
+        "icmp uge i32 %leaf, %leaf",
+        DETECTED.format("Haswell, leaves above 3 hidden"),
+    ),
+    Mutant(
+        "a subleaf behind the last is believed",
+        DISPATCH,
+        "icmp uge i32 %last.sub, %subleaf",
+        "icmp uge i32 %subleaf, %subleaf",
+        DETECTED.format("Alder Lake, subleaves hidden"),
+    ),
+    Mutant(
+        "the operating system is not asked",
+        DISPATCH,
+        "    if detection.state:\n",
+        "    if not detection:\n",
+        DETECTED.format("Haswell, nothing wider than XMM saved"),
+    ),
+    Mutant(
+        "the state of ZMM is that of YMM",
+        CPUID,
+        "_ZMM = 0b1110_0000 | _XMM_YMM",
+        "_ZMM = _XMM_YMM",
+        DETECTED.format("Cascade Lake, ZMM not saved"),
+    ),
+    Mutant("AVX10.1 is taken for AVX10.2", CPUID, "bits=8, least=2", "bits=8, least=1", DETECTED.format("AVX10.1")),
+    Mutant(
+        "the limit is not kept",
+        DISPATCH,
+        "icmp sge i32 %limit, {number}",
+        "icmp sge i32 {number}, {number}",
+        "tests/llvm/test_detection.py::test_no_later_one_is_taken_than_is_wanted[0]",
+    ),
+)
+
 MUTANTS = {
     "forms": IN_FORMS,
     "LLVM emitter": IN_THE_LLVM_EMITTER,
     "range analysis": IN_RANGE_ANALYSIS,
     "SPIR-V": IN_SPIRV,
+    "dispatch": IN_DISPATCH,
 }
