@@ -3,7 +3,7 @@
  *     dots NEWEST CASES
  *
  * NEWEST is what the dispatcher is told, or `first` to have the first call decide. CASES: for each case two int64, rows and
- * columns, then as many bytes of `u` and of `s`.
+ * columns, then as many bytes of `u` and of `s`. With ONE_TARGET defined there is nothing to choose from.
  */
 #include "dots.h"
 
@@ -72,11 +72,9 @@ static void run_others(void) {
 
 int main(int argc, char **argv) {
     expect(argc == 3, "two arguments are needed");
-    int32_t chosen = -1;
-    if (strcmp(argv[1], "first") != 0) {
-        chosen = cajeta_choose_dots((int32_t)atoi(argv[1]));
-        printf("chosen %" PRId32 "\n", chosen);
-    }
+#ifndef ONE_TARGET
+    if (strcmp(argv[1], "first") != 0) printf("chosen %" PRId32 "\n", cajeta_choose_dots((int32_t)atoi(argv[1])));
+#endif
     FILE *file = fopen(argv[2], "rb");
     expect(file != NULL, "no file");
     run_cases(file);

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SOURCE = HERE / "dots.cj"
 TARGETS = ("x86-scalar", "x86-avx2", "x86-vnni")  # the number of a variant is its place here
+ALL_TARGETS = tuple(tier.info.name for tier in reversed(TIERS))
 EDGES = (0, 1, 127, 128, 255)
 COLUMNS = (0, 1, 3, 31, 32, 33, 63, 65, 96, 127)
 
@@ -42,6 +43,13 @@ def list_cases() -> list[tuple[int, int, Numbers, Numbers]]:
         u, s = (random.integers(0, 256, rows * columns, np.uint8) for _ in range(2))
         cases.append((rows, columns, u, s.view(np.int8)))
     return cases
+
+
+def write_cases(path: Path) -> None:
+    """As the program reads them."""
+    with open(path, "wb") as file:
+        for rows, columns, u, s in list_cases():
+            file.write(np.array([rows, columns], np.int64).tobytes() + u.tobytes() + s.tobytes())
 
 
 def expect_output() -> str:
@@ -70,9 +78,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dispatch")
     compile_kernels(SOURCE, "x86-vnni,x86-scalar,x86-avx2", folder)
     assert sorted(path.name for path in folder.iterdir()) == ["dots.h", "dots.o"]
-    with open(folder / "cases", "wb") as file:
-        for rows, columns, u, s in list_cases():
-            file.write(np.array([rows, columns], np.int64).tobytes() + u.tobytes() + s.tobytes())
+    write_cases(folder / "cases")
     return build(HERE / "dots.c", folder, "dots.o")
 
 
@@ -207,16 +213,53 @@ def test_the_bytes_are_the_same_each_time(built: Path, tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == (built.parent / name).read_bytes()
 
 
-def test_all_targets_fit_into_one_object(tmp_path: Path, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the object finds in this CPU is what LLVM finds."""
+@pytest.fixture(scope="module")
+def built_for_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with a variant for every target."""
+    folder = tmp_path_factory.mktemp("all")
+    compile_kernels(SOURCE, ",".join(ALL_TARGETS), folder)
+    write_cases(folder / "cases")
+    return build(HERE / "dots.c", folder, "dots.o")
+
+
+def test_the_object_finds_what_llvm_finds(built_for_all: Path, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CAJETA_HOST_FEATURES", raising=False)
-    names = tuple(tier.info.name for tier in reversed(TIERS))
-    compile_kernels(SOURCE, ",".join(names), tmp_path)
-    with open(tmp_path / "cases", "wb") as file:
-        for rows, columns, u, s in list_cases():
-            file.write(np.array([rows, columns], np.int64).tobytes() + u.tobytes() + s.tobytes())
-    program = build(HERE / "dots.c", tmp_path, "dots.o")
-    head, _, output = run(program, 2**31 - 1, tmp_path / "cases").partition("\n")
+    head, _, output = run(built_for_all, 2**31 - 1, built_for_all.parent / "cases").partition("\n")
     assert detect_host().architecture == "x86_64"
-    assert head == f"chosen {best_here(names)}"
+    assert head == f"chosen {best_here(ALL_TARGETS)}"
     assert output == expected
+
+
+@pytest.mark.parametrize(
+    ("processor", "best"),
+    [
+        ("qemu64", "x86-sse2"),
+        ("Nehalem", "x86-ssse3"),
+        ("SandyBridge", "x86-ssse3"),  # AVX alone is no target
+        ("Haswell", "x86-avx2"),
+        ("Haswell,-bmi2", "x86-ssse3"),
+        ("Haswell,-xsave", "x86-ssse3"),
+        ("EPYC", "x86-avx2"),
+    ],
+)
+def test_other_processors(processor: str, best: str, built_for_all: Path, expected: str) -> None:
+    """Emulated ones, which end a program that uses an instruction that they lack."""
+    emulator = need("qemu-x86_64")
+    words = [emulator, "-cpu", processor, built_for_all, "2147483647", built_for_all.parent / "cases"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False, timeout=60)
+    head, _, output = done.stdout.partition("\n")
+    assert (done.returncode, head) == (0, f"chosen {ALL_TARGETS.index(best)}")
+    assert output == expected
+
+
+def test_headers_serve_other_processors(tmp_path: Path, expected: str) -> None:
+    """The same program, around an object for AArch64."""
+    compiler, emulator = need("aarch64-linux-gnu-gcc"), need("qemu-aarch64")
+    compile_kernels(SOURCE, "aarch64-dotprod", tmp_path)
+    write_cases(tmp_path / "cases")
+    command = [compiler, "-std=c99", "-DONE_TARGET", "-static", f"-I{tmp_path}", HERE / "dots.c", tmp_path / "dots.o", "-o"]
+    subprocess.run([*command, tmp_path / "dots"], check=True)
+    done = subprocess.run(
+        [emulator, "-cpu", "max", tmp_path / "dots", "-", tmp_path / "cases"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == expected
