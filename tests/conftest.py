@@ -29,6 +29,12 @@ class Result(NamedTuple):
     err: str
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("random programs (tests/fuzz)")
+    group.addoption("--fuzz-programs", type=int, default=300, metavar="N", help="how many, 300 by default")
+    group.addoption("--fuzz-seed", type=int, default=0, metavar="S", help="seed of the first, 0 by default")
+
+
 @pytest.fixture
 def cajetac(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
     """`cajetac(*words)` in this process."""
