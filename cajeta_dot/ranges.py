@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from cajeta_dot.bounds import NOTHING, bound, is_integer, join, whole
+from cajeta_dot.bounds import NOTHING, RULES, bound, is_integer, join, whole
 from cajeta_dot.ir import Break, Builder, Continue, If, Loop, Return, Slot, Value, walk
-from cajeta_dot.types import BOOLEAN
+from cajeta_dot.types import BOOLEAN, Vector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,22 +26,28 @@ if TYPE_CHECKING:
     State = dict[Slot | Value, Bounds] | None
 
 MAX_DEPTH = 60  # statements inside one another that are followed; what is deeper may store anything
-MAX_LOOPS = 3  # loops inside one another that are followed turn by turn; what is deeper starts from anything
+MAX_LOOPS = 2  # loops inside one another that are followed turn by turn; what is deeper starts from anything
 # Turns until bounds that still grow are moved on to constants, until they are given up, and until all are that can change.
 TURNS_JOINED, TURNS_MOVED, TURNS = 1, 4, 8
 MAX_TURNS = 3000  # of all loops of a function, before those not yet followed start from anything
 
 
 class Ranges:
-    """The bounds of the integer values of one function, found when the first is asked for."""
+    """The bounds of the integer values of one function, found when asked for. The function is followed only if that can tell
+    more than the operations do which a value is made of."""
 
     def __init__(self, function: Function):
         self._function = function
+        self._origins: _Origins | None = None
         self._known: dict[Value, Bounds] | None = None
 
     def of(self, value: Value) -> Bounds:
         """The least and the greatest that any lane can be. Only for integers."""
         if self._known is None:
+            self._origins = self._origins or _Origins(self._function)
+            found = self._origins.trace(value)
+            if found is not None:
+                return found
             self._known = _Walk(self._function).known
         return self._known.get(value) or whole(value.type)
 
@@ -49,6 +55,46 @@ class Ranges:
         """The greatest that a byte lane can be, read as unsigned."""
         low, high = self.of(value)
         return high if low >= 0 else 255
+
+
+class _Origins:
+    """What a value is made of, seen without following the function: enough for most vectors, which are loaded and masked.
+
+    Lanes can't be narrowed by conditions, so a local vector that is stored in once is what is stored there.
+    """
+
+    def __init__(self, function: Function):
+        self.known: dict[Value, Bounds | None] = {}
+        self.stored: dict[Slot, list[Value]] = {}
+        for item in walk(function.body):
+            if isinstance(item, Value) and item.op == "set":
+                self.stored.setdefault(item.attr, []).append(item.args[0])
+
+    def trace(self, value: Value, depth: int = 0) -> Bounds | None:
+        """The bounds that following the function would give too; None where it could give less."""
+        if value not in self.known:
+            self.known[value] = None  # for one that is made of itself
+            self.known[value] = self._find(value, depth)
+        return self.known[value]
+
+    def _find(self, value: Value, depth: int) -> Bounds | None:
+        if value.op == "const":
+            return bound(value, ())
+        if depth > MAX_DEPTH or not isinstance(value.type, Vector):
+            return None
+        if value.op == "get":
+            stored = self.stored.get(value.attr, ())
+            return self.trace(stored[0], depth + 1) if len(stored) == 1 else None
+        if value.op == "method":
+            made: Block = []
+            value.attr.expand(Builder(made), *value.args)
+            last = made[-1] if made else None
+            return self.trace(last, depth + 1) if isinstance(last, Value) and is_integer(last.type) else None
+        if value.op not in RULES:
+            return whole(value.type)
+        operands = [self.trace(arg, depth + 1) if is_integer(arg.type) else NOTHING for arg in value.args]
+        known = [bounds for bounds in operands if bounds is not None]
+        return bound(value, known) if len(known) == len(operands) else None
 
 
 class _Walk:

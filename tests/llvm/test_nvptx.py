@@ -95,6 +95,34 @@ def test_nibbles_are_unpacked_as_words() -> None:
     assert "prmt" not in text
 
 
+UNPACKED = """
+class Unpacked {
+    @Kernel
+    static void k(KernelBuffer<int32> out, KernelBuffer<uint8> w, KernelBuffer<int8> x) {
+        uint32 i = KernelThread.globalIdX();
+        Vector<uint8,64> p = w.vload<64>(64 * i);
+        Vector<int32,16> acc = (p & 15).dotAccum(x.vload<64>(0), Vector<int32,16>(0));
+        acc = (p >> 4).dotAccum(x.vload<64>(64), acc);
+        acc = ((p >> 2) & 3).dotAccum(x.vload<64>(128), acc);
+        acc = ((p & 15) | ((p >> 1) & 48)).asSigned().dotAccum(x.vload<64>(192), acc);
+        acc = ((p & 15).asSigned() - 8).dotAccum(x.vload<64>(256), acc);
+        out.vstore(16 * i, acc);
+    }
+}
+"""
+
+
+def test_no_byte_of_a_program_is_unpacked_by_itself(tmp_path: Path) -> None:
+    """Nibbles, pairs of bits, six bits of two parts, and nibbles around 0: masks and shifts of words, then dp4a."""
+    text, found = emit(compile_text(UNPACKED))
+    assert text.count("dp4a.u32.s32") == 48
+    assert text.count("dp4a.s32.s32") == 32
+    assert not re.search(r"prmt|bfe|bfi|\.[usb]8\b|(?:cvt|shr|shl|and|or)\.[usb]16", text)
+    assert text.count("shr.u32") == 3 * 16
+    assert not [d for d in found if d.rule is SCALARIZED]
+    assemble(text, tmp_path)
+
+
 @pytest.mark.parametrize("fast", [False, True])
 def test_products_are_joined_with_sums_only_where_that_is_allowed(fast: bool) -> None:
     kernel = apply("k", [FLOAT32] * 3, FLOAT32, lambda b, v: b.binary("add", b.binary("mul", v[0], v[1]), v[2]))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cajeta_dot.ir import Value, walk
 from cajeta_dot.passes.expand import expand
 from cajeta_dot.passes.simplify import simplify
-from cajeta_dot.ranges import Ranges
+from cajeta_dot.ranges import Ranges, _Origins, _Walk  # pyright: ignore[reportPrivateUsage]
 from cajeta_dot.reference import flow
 from cajeta_dot.reference.evaluate import EVALUATE
 from cajeta_dot.types import Scalar, Vector, element_of
@@ -38,10 +38,10 @@ class Watch:
         self.bounds: dict[Value, tuple[int, int]] = {}
         self.seen = 0
         for function in program.functions:
-            ranges = Ranges(function)
+            ranges, origins = Ranges(function), _Origins(function)
             for item in walk(function.body):
                 if isinstance(item, Value) and is_integer(item):
-                    self.bounds[item] = ranges.of(item)
+                    self.bounds[item] = origins.trace(item) or ranges.of(item)
 
     def table(self) -> dict[str, Callable[..., Any]]:
         return {op: self.watch(recipe) for op, recipe in EVALUATE.items()}
@@ -238,6 +238,37 @@ def test_deep_nesting_is_cut_off_not_followed() -> None:
     few = "".join(f"for (int32 i{k} = 0; i{k} < 9; i{k}++) {{ " for k in range(20))
     program = compile_text(text.format(f"{few} x = (n & 3) + 1; {'}' * 20}"))
     assert result_bounds(program.names["f"]) in ((1, 4), INT32)
+
+
+@pytest.mark.parametrize(
+    ("statements", "followed"),
+    [
+        ("Vector<int8,4> v = s.vload<4>(n) & 15;", False),
+        ("Vector<int8,4> v = s.vload<4>(n); for (int32 i = 0; i < n; i++) { n = n - 1; }", False),
+        ("Vector<int8,4> v = s.vload<4>(n).asUnsigned().min(Vector<uint8,4>(9)).asSigned();", False),
+        ("Vector<int8,4> v = s.vload<4>(n); if (n > 3) { v = v & 15; } else { v = v & 3; }", True),
+        ("Vector<int8,4> v = Vector<int8,4>((int8) n);", True),
+    ],
+)
+def test_the_function_is_followed_only_where_it_tells_more(
+    statements: str, followed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Following takes several times as long as compiling."""
+    program = compile_text(f"static int32 f(int8[] s, int32 n) {{ {statements} return v.dotSum(v, 0); }}")
+    function = program.names["f"]
+    (dot,) = [
+        item for item in walk(function.body) if isinstance(item, Value) and item.op == "method" and item.attr.name == "dotSum"
+    ]
+    walks: list[Function] = []
+
+    def follow(function: Function) -> _Walk:
+        walks.append(function)
+        return _Walk(function)
+
+    monkeypatch.setattr("cajeta_dot.ranges._Walk", follow)
+    found = Ranges(function).of(dot.args[0])
+    assert bool(walks) is followed
+    assert found == _Walk(function).known[dot.args[0]]
 
 
 def test_a_long_chain_is_followed() -> None:
