@@ -227,7 +227,7 @@ def _array_length(value: Value, _: Sequence[Bounds]) -> Bounds:
     return 0, element_of(value.type).high
 
 
-# What is missing here can be anything that its type holds: what is loaded or called, coordinates, rotations.
+# What is missing here can be anything that its type holds: what is loaded, coordinates, rotations. Calls are for `ranges.py`.
 RULES: dict[str, Rule] = {
     "const": _constant,
     "and": _and,

@@ -36,20 +36,34 @@ class Ranges:
     """The bounds of the integer values of one function, found when asked for. The function is followed only if that can tell
     more than the operations do which a value is made of."""
 
-    def __init__(self, function: Function):
+    def __init__(self, function: Function, callers: frozenset[Function] = frozenset()):
+        """`callers` are the functions that are looked at because of whose call this one is."""
         self._function = function
+        self._around = callers | {function}
+        self._results: dict[Function, Bounds] = {}
         self._origins: _Origins | None = None
         self._known: dict[Value, Bounds] | None = None
 
     def of(self, value: Value) -> Bounds:
         """The least and the greatest that any lane can be. Only for integers."""
         if self._known is None:
-            self._origins = self._origins or _Origins(self._function)
+            self._origins = self._origins or _Origins(self._function, self._of_result)
             found = self._origins.trace(value)
             if found is not None:
                 return found
-            self._known = _Walk(self._function).known
+            self._known = _Walk(self._function, self._of_result).known
         return self._known.get(value) or whole(value.type)
+
+    def _of_result(self, call: Value) -> Bounds:
+        """Of what a method of the program returns, for any arguments. One that calls itself may return anything."""
+        callee: Function = call.attr
+        if callee in self._around:
+            return whole(call.type)
+        if callee not in self._results:
+            ranges = Ranges(callee, self._around)
+            returned = [item.value for item in walk(callee.body) if isinstance(item, Return) and item.value is not None]
+            self._results[callee] = join(*map(ranges.of, returned)) if returned else whole(call.type)
+        return self._results[callee]
 
     def unsigned_byte_limit(self, value: Value) -> int:
         """The greatest that a byte lane can be, read as unsigned."""
@@ -63,7 +77,8 @@ class _Origins:
     Lanes can't be narrowed by conditions, so a local vector that is stored in once is what is stored there.
     """
 
-    def __init__(self, function: Function):
+    def __init__(self, function: Function, of_result: Callable[[Value], Bounds]):
+        self.of_result = of_result
         self.known: dict[Value, Bounds | None] = {}
         self.stored: dict[Slot, list[Value]] = {}
         for item in walk(function.body):
@@ -80,7 +95,7 @@ class _Origins:
     def _find(self, value: Value, depth: int) -> Bounds | None:
         if value.op == "const":
             return bound(value, ())
-        if depth > MAX_DEPTH or not isinstance(value.type, Vector):
+        if depth > MAX_DEPTH or not (isinstance(value.type, Vector) or value.op in _LANES):
             return None
         if value.op == "get":
             stored = self.stored.get(value.attr, ())
@@ -90,6 +105,8 @@ class _Origins:
             value.attr.expand(Builder(made), *value.args)
             last = made[-1] if made else None
             return self.trace(last, depth + 1) if isinstance(last, Value) and is_integer(last.type) else None
+        if value.op == "call":
+            return self.of_result(value)
         if value.op not in RULES:
             return whole(value.type)
         operands = [self.trace(arg, depth + 1) if is_integer(arg.type) else NOTHING for arg in value.args]
@@ -97,11 +114,15 @@ class _Origins:
         return bound(value, known) if len(known) == len(operands) else None
 
 
+_LANES = ("extract", "extract_at")  # a lane that is read, as table lookups do
+
+
 class _Walk:
     """One walk over a function. `leaving` and `proceeding` are the states in which each loop around is left by `break` and
     continued, innermost last; `fresh` are the reads of locals that nothing was stored in since."""
 
-    def __init__(self, function: Function):
+    def __init__(self, function: Function, of_result: Callable[[Value], Bounds]):
+        self.of_result = of_result
         self.known: dict[Value, Bounds] = {}
         self.state: State = {}
         self.fresh: set[Value] = set()
@@ -242,6 +263,8 @@ class _Walk:
             self.known[value] = self.state.get(value.attr) or whole(value.type)
         elif value.op == "method":
             self.known[value] = self.expand(value)
+        elif value.op == "call":
+            self.known[value] = self.of_result(value)
         else:
             self.known[value] = bound(value, [self.of(arg) for arg in value.args])
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cajeta_dot.bounds import whole
 from cajeta_dot.ir import Value, walk
 from cajeta_dot.passes.expand import expand
 from cajeta_dot.passes.simplify import simplify
@@ -38,7 +39,8 @@ class Watch:
         self.bounds: dict[Value, tuple[int, int]] = {}
         self.seen = 0
         for function in program.functions:
-            ranges, origins = Ranges(function), _Origins(function)
+            ranges = Ranges(function)
+            origins = _Origins(function, lambda call: whole(call.type))
             for item in walk(function.body):
                 if isinstance(item, Value) and is_integer(item):
                     self.bounds[item] = origins.trace(item) or ranges.of(item)
@@ -246,6 +248,7 @@ def test_deep_nesting_is_cut_off_not_followed() -> None:
         ("Vector<int8,4> v = s.vload<4>(n) & 15;", False),
         ("Vector<int8,4> v = s.vload<4>(n); for (int32 i = 0; i < n; i++) { n = n - 1; }", False),
         ("Vector<int8,4> v = s.vload<4>(n).asUnsigned().min(Vector<uint8,4>(9)).asSigned();", False),
+        ("Vector<int8,4> v = s.vload<4>(n).asUnsigned().lut4(s.vload<16>(0) & 15);", False),
         ("Vector<int8,4> v = s.vload<4>(n); if (n > 3) { v = v & 15; } else { v = v & 3; }", True),
         ("Vector<int8,4> v = Vector<int8,4>((int8) n);", True),
     ],
@@ -259,16 +262,36 @@ def test_the_function_is_followed_only_where_it_tells_more(
     (dot,) = [
         item for item in walk(function.body) if isinstance(item, Value) and item.op == "method" and item.attr.name == "dotSum"
     ]
-    walks: list[Function] = []
+    walks: list[_Walk] = []
 
-    def follow(function: Function) -> _Walk:
-        walks.append(function)
-        return _Walk(function)
+    def follow(function: Function, of_result: Callable[[Value], tuple[int, int]]) -> _Walk:
+        walks.append(_Walk(function, of_result))
+        return walks[-1]
 
     monkeypatch.setattr("cajeta_dot.ranges._Walk", follow)
     found = Ranges(function).of(dot.args[0])
     assert bool(walks) is followed
-    assert found == _Walk(function).known[dot.args[0]]
+    assert found == _Walk(function, lambda call: whole(call.type)).known[dot.args[0]]
+
+
+@pytest.mark.parametrize(
+    ("helpers", "expression", "bounds"),
+    [
+        ("static int32 low(int32 n) { return n & 15; }", "low(n)", (0, 15)),
+        ("static int32 low(int32 n) { if (n > 3) return 3; return n & 1; }", "low(n) + 1", (1, 4)),
+        ("static int32 a(int32 n) { return n & 3; } static int32 b(int32 n) { return a(n) * a(n + 1); }", "b(n)", (0, 9)),
+        ("static int32 sum(int32 n) { if (n < 1) return 0; return 1 + sum(n - 1); }", "sum(n) & -1", INT32),
+        (
+            "static Vector<int8,4> low(Vector<int8,4> v) { return v & 15; }",
+            "low(s.vload<4>(0)).dot(low(s.vload<4>(4)))",
+            (0, 900),
+        ),
+    ],
+)
+def test_what_a_method_returns_is_known_where_it_is_called(helpers: str, expression: str, bounds: tuple[int, int]) -> None:
+    text = f"class C {{ {helpers} static Vector<int32,1> f(int8[] s, int32 n) {{ return Vector<int32,1>({expression}); }} }}"
+    program = compile_text(text)
+    assert result_bounds(program.names["f"]) == bounds
 
 
 def test_a_long_chain_is_followed() -> None:
