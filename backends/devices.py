@@ -51,7 +51,8 @@ def find_excess(limits: LaunchLimits, grid: Extent, block: Extent) -> Iterator[s
 
 def make_error(source: Source, kernel: Function, title: str, what: str) -> DeviceError:
     """What a launch of a kernel on a device raises; the line is the kernel's."""
-    return DeviceError(source.name, source.position(kernel.start)[0], f"`{kernel.name}` on `{title}`: {what}")
+    name, line, _ = source.place(kernel.start)
+    return DeviceError(name, line, f"`{kernel.name}` on `{title}`: {what}")
 
 
 def split_name(device: str) -> tuple[str, str]:

@@ -76,13 +76,14 @@ class EmulatedEntry:
         from cajeta_dot.run.errors import BoundsError, KernelError
 
         named = found.instruction.source if found.instruction else 0
-        line = named or self.source.position(self.function.start)[0]
+        name, line, _ = self.source.place(self.function.start)
+        line = named or line
         fault = found.fault
         for array, region in arrays:
             if isinstance(fault, OutOfBounds) and fault.region is region:
                 index, lanes = fault.offset // array.itemsize, max(1, fault.size // array.itemsize)
-                return BoundsError(self.source.name, line, str(found), index, lanes, len(array))
-        return KernelError(self.source.name, line, str(found))
+                return BoundsError(name, line, str(found), index, lanes, len(array))
+        return KernelError(name, line, str(found))
 
 
 def _encode(argument: Any, type: object) -> bytes:

@@ -70,13 +70,17 @@ def parse(source: Source, reporter: Reporter) -> Unit | None:
 def check(unit: Unit, source: Source, reporter: Reporter) -> Program | None:
     """A program that has been checked, verified and simplified, or None after an error."""
     from .check import check_unit
+
+    program = check_unit(unit, source, reporter)
+    return None if program is None or reporter.failed else finish(program, reporter)
+
+
+def finish(program: Program, reporter: Reporter) -> Program:
+    """The program verified and simplified, and what that shows reported."""
     from .passes.remarks import report_ranges
     from .passes.simplify import simplify
     from .passes.verify import verify
 
-    program = check_unit(unit, source, reporter)
-    if program is None or reporter.failed:
-        return None
     verify(program)
     simplify(program)
     report_ranges(program, reporter)

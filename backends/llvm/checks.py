@@ -58,7 +58,8 @@ def make_error(source: Source, site: Site, value: int, other: int) -> KernelErro
             what = f"more than {MAX_CALLS} calls within calls"
             if site.kind == MEMORY:
                 what = f"a workgroup needs {value} bytes, which this machine can't give"
-            return errors.KernelError(source.name, source.position(site.start)[0], what)
+            name, line, _ = source.place(site.start)
+            return errors.KernelError(name, line, what)
 
 
 # Called where a check failed; where the launch loop learns of it, the work item is added.

@@ -143,8 +143,9 @@ def _quote(text: str) -> str:
 def _write_places(source: Source, stem: str, sites: Sequence[Site]) -> str:
     rows = [f"        {{CAJETA_NO_FAULT, {_quote(source.name_in_output)}, 0, 0, 0}},"]
     for site in sites:
-        line, column = source.position(site.start)
-        rows.append(f"        {{{_KINDS[site.kind]}, {_quote(source.name_in_output)}, {line}, {column}, {site.lanes}}},")
+        part, offset = source.locate(site.start)
+        line, column = part.position(offset)
+        rows.append(f"        {{{_KINDS[site.kind]}, {_quote(part.name_in_output)}, {line}, {column}, {site.lanes}}},")
     return _PLACES.format(stem=stem, rows="\n".join(rows), count=len(rows), file=_quote(source.name_in_output))
 
 

@@ -27,13 +27,13 @@ class Lines:
     def __init__(self, metadata: Metadata, source: Source | None, *, directives_only: bool = False):
         self._metadata, self._source = metadata, source
         self._scopes: dict[str, str] = {}
+        self._files: dict[str, str] = {}  # by scope
         if source is None:
             return
         kind, dwarf = ("DebugDirectivesOnly", 2) if directives_only else ("LineTablesOnly", 5)
-        self._file = metadata.add(f'!DIFile(filename: "{_escape(source.name_in_output)}", directory: ".")')
         self._type = metadata.add("!DISubroutineType(types: !{})")
         self._unit = metadata.add(
-            f'distinct !DICompileUnit(language: DW_LANG_C99, file: {self._file}, producer: "cajetac", '
+            f'distinct !DICompileUnit(language: DW_LANG_C99, file: {self._add_file(source)}, producer: "cajetac", '
             f"isOptimized: true, runtimeVersion: 0, emissionKind: {kind}, nameTableKind: None)"
         )
         metadata.named["llvm.dbg.cu"] = self._unit
@@ -55,13 +55,15 @@ class Lines:
         if self._source is None:
             return ""
         if symbol not in self._scopes:
-            line = self._source.position(function.start)[0]
+            part, offset = self._source.locate(function.start)
+            file, line = self._add_file(part), part.position(offset)[0]
             flags = "DISPFlagDefinition | DISPFlagOptimized"
             linkage = f', linkageName: "{_escape(symbol)}"' if symbol != function.name else ""
             self._scopes[symbol] = self._metadata.add(
-                f'distinct !DISubprogram(name: "{_escape(function.name)}"{linkage}, scope: {self._file}, file: {self._file}, '
+                f'distinct !DISubprogram(name: "{_escape(function.name)}"{linkage}, scope: {file}, file: {file}, '
                 f"line: {line}, type: {self._type}, scopeLine: {line}, spFlags: {flags}, unit: {self._unit})"
             )
+            self._files[self._scopes[symbol]] = file
         return self._scopes[symbol]
 
     def mark_head(self, scope: str, text: str) -> str:
@@ -82,9 +84,15 @@ class Lines:
 
     def _write_location(self, scope: str, offset: int) -> str:
         assert self._source is not None
-        line, column = self._source.position(offset)
+        part, offset = self._source.locate(offset)
+        file, (line, column) = self._add_file(part), part.position(offset)
+        if file != self._files[scope]:  # a helper of another file that stands in the function itself
+            scope = self._metadata.add(f"!DILexicalBlockFile(scope: {scope}, file: {file}, discriminator: 0)")
         node = f"!DILocation(line: {line}, column: {column if column <= _MAX_COLUMN else 0}, scope: {scope})"
         return f", !dbg {self._metadata.add(node)}"
+
+    def _add_file(self, source: Source) -> str:
+        return self._metadata.add(f'!DIFile(filename: "{_escape(source.name_in_output)}", directory: ".")')
 
 
 def _escape(text: str) -> str:

@@ -255,8 +255,9 @@ class FunctionWriter:
     def _mark_line(self, value: Value) -> None:
         source = self.surroundings.lines
         if source is not None and value.end and value.op != "const":  # constants are no instructions
-            line = source.position(value.start)
-            if line != self.line:
+            name, *place = source.place(value.start)
+            line = (place[0], place[1])
+            if line != self.line and name == source.name:
                 self.line = line
                 self.code.do("OpLine", self.surroundings.file, str(line[0]), str(line[1]))
 

@@ -15,20 +15,34 @@ sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES_BELOW + MAX_NESTING *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Program
     from cajeta_dot.source import Source
     from cajeta_dot.syntax.tree import Unit
 
+    from .program import ProgramChecker
+
 
 def check_unit(unit: Unit, source: Source, reporter: Reporter) -> Program | None:
     """The program that a file is, or None if there was an error. Warnings and remarks are reported too."""
+    from .units import assemble
+
+    checkers = check_files([(unit, source.name)], reporter)
+    return None if reporter.failed else assemble(checkers, source)
+
+
+def check_files(
+    files: Sequence[tuple[Unit, str]], reporter: Reporter, unread: frozenset[str] = frozenset()
+) -> list[ProgramChecker]:
+    """What `units.assemble` makes programs of where nothing has failed. `unread` is as in `units.check_units`."""
     from cajeta_dot.diagnostics import rules
 
-    from .program import ProgramChecker
+    from .units import check_units
 
-    program = ProgramChecker(unit, source, reporter).check()
+    checkers = check_units(files, reporter, unread)
     if any(found.rule is rules.BAD_LITERAL for found in reporter.found):
         # A literal that can't be read is a syntax error, and those are reported alone.
         reporter.found[:] = [found for found in reporter.found if found.rule is rules.BAD_LITERAL]
-    return program
+    return checkers

@@ -1,10 +1,10 @@
-"""A file as a whole: its classes, their constants and methods, what calls what, and in which order it is compiled."""
+"""A file as a whole: its classes, their constants and methods. How files are put together is in `units.py`."""
 
 from __future__ import annotations
 
-from cajeta_dot.diagnostics import ERROR, Help, Label
+from cajeta_dot.diagnostics import ERROR, Help, Label, nearest
 from cajeta_dot.diagnostics import rules as r
-from cajeta_dot.ir import Function, Program, Value
+from cajeta_dot.ir import Function, Value
 from cajeta_dot.syntax import tree
 from cajeta_dot.syntax.tree import simple_name
 from cajeta_dot.types import POISON, VOID, Array, Type, Vector
@@ -13,7 +13,6 @@ from . import builtins, expressions, statements
 from .loops import report_loops
 from .method import MethodChecker, Outside
 from .operand import Operand, poison
-from .reach import check_kernels, find_reached, order_calls, skip_callers, skip_circles
 from .survey import Survey
 from .upstream import find_foreign_part, read_imports
 
@@ -22,11 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from cajeta_dot.diagnostics import Reporter
-    from cajeta_dot.source import Source
 
 _HONOURED = ("Kernel", "Device", "FastMath")
 _WITHOUT_BODIES = ("interface", "annotation")
-_SYMBOL_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$.")
 _EVEN_WHERE_SKIPPED = (r.UNKNOWN_VARIABLE, r.UNKNOWN_METHOD, r.UNKNOWN_TYPE, r.BAD_LITERAL)  # mistakes anywhere
 
 
@@ -37,8 +34,8 @@ class Method:
     places, `survey` is what its body does.
     """
 
-    def __init__(self, owner: str, node: tree.Method):
-        self.owner, self.node, self.name = owner, node, node.name.text
+    def __init__(self, owner: str, node: tree.Method, scope: ClassScope | None = None):
+        self.owner, self.node, self.name, self.scope = owner, node, node.name.text, scope
         marks = annotations_of(node)
         self.kind = "kernel" if "Kernel" in marks else "device" if "Device" in marks else "host"
         self.result: Type = POISON
@@ -72,11 +69,19 @@ class ClassScope:
     """A class: methods by name and number of parameters, fields by name.
 
     `word` says what it is: a class, an interface. `outer` is the class around it, if any. An open one may have members that
-    are not in the text: inherited, or made from its annotations or from what it is.
+    are not in the text: inherited, or made from its annotations or from what it is. `program` is its file's checker.
     """
 
-    def __init__(self, name: str, start: int, end: int, node: tree.Class | None = None, outer: ClassScope | None = None):
-        self.name, self.start, self.end, self.outer = name, start, end, outer
+    def __init__(
+        self,
+        program: ProgramChecker,
+        name: str,
+        start: int,
+        end: int,
+        node: tree.Class | None = None,
+        outer: ClassScope | None = None,
+    ):
+        self.program, self.name, self.start, self.end, self.outer = program, name, start, end, outer
         self.word = node.word if node else "class"
         self.is_open = self.word != "class" or bool(node and (node.bases or _has_annotations(node)))
         self.methods: dict[str, dict[int, Method]] = {}
@@ -84,35 +89,40 @@ class ClassScope:
 
 
 class ProgramChecker:
-    """Checks one unit. Reports everything; `check` gives the program if nothing was an error."""
+    """Checks one unit, and reports everything. `name` is that of the class of methods that stand in none.
 
-    def __init__(self, unit: tree.Unit, source: Source, reporter: Reporter):
-        self.unit, self.source, self.reporter = unit, source, reporter
+    `elsewhere` are the classes of other files by name, `ambiguous` those of which several files have one; those in `unread`
+    are in files with syntax errors.
+    """
+
+    def __init__(self, unit: tree.Unit, name: str, reporter: Reporter):
+        self.unit, self.name, self.reporter = unit, name, reporter
         self.imports = read_imports(unit)
-        self.other_types = self.imports.classes | set(_class_names(unit.members))
+        self.other_types: set[str] = {*self.imports.classes, *class_names(unit.members)}
         self.classes: dict[str, ClassScope] = {}
+        self.elsewhere: dict[str, ClassScope] = {}
+        self.ambiguous: dict[str, list[ClassScope]] = {}
+        self.unread: frozenset[str] = frozenset()
         self.all_methods: list[Method] = []
         self.guesses = 0  # names for which a near one was looked for
         self.depth = 0  # statements, expressions and constants inside one another
 
-    def check(self) -> Program | None:
-        stem = self.source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0]
-        self._collect(self.unit.members, stem or "Main", self.unit)
+    def collect(self) -> None:
+        """Find the classes and what is in them."""
+        self._collect(self.unit.members, self.name, self.unit)
+
+    def check_heads(self) -> None:
+        """Constants, and what a call must know of a method."""
         for scope in self.classes.values():
             for name in scope.fields:
-                self._check_constant(scope, name)
+                self.check_constant(name, scope)
         for method in self.all_methods:
             self._check_signature(method)
+
+    def check_bodies(self) -> None:
+        """Heads are checked before, those of other files too."""
         for method in self.all_methods:
             self._check_method(method)
-        reached = find_reached(self.all_methods, self.reporter)
-        skip_circles(self.all_methods, reached, self._skip)
-        skip_callers(self.all_methods, self._skip, self.reporter)
-        check_kernels(self.all_methods, reached, self.reporter)
-        if self.reporter.failed:
-            return None
-        compiled = [m for m in self.all_methods if m.function and not m.outside]
-        return self._assemble(compiled)
 
     # ---- collecting
 
@@ -134,7 +144,7 @@ class ProgramChecker:
                     pass
 
     def _scope(self, name: str, node: tree.Node) -> ClassScope:
-        return self.classes.setdefault(name, ClassScope(name, node.start, node.start))
+        return self.classes.setdefault(name, ClassScope(self, name, node.start, node.start))
 
     def _add_class(self, node: tree.Class, outer: ClassScope | None) -> None:
         name = node.name.text
@@ -149,7 +159,7 @@ class ProgramChecker:
                 [Label(first.start, first.end, "first defined here")],
             )
             return
-        self.classes[name] = ClassScope(name, node.name.start, node.name.end, node, outer)
+        self.classes[name] = ClassScope(self, name, node.name.start, node.name.end, node, outer)
         self._collect(node.members, name, node)
 
     def _add_field(self, scope: ClassScope, field: Constant) -> None:
@@ -165,7 +175,7 @@ class ProgramChecker:
             )
 
     def _add_method(self, scope: ClassScope, node: tree.Method) -> None:
-        method = Method(scope.name, node)
+        method = Method(scope.name, node, scope)
         overloads = scope.methods.setdefault(method.name, {})
         first = overloads.get(len(node.parameters))
         if first and self._skip_overload(first):
@@ -190,7 +200,7 @@ class ProgramChecker:
         for parameter in method.node.parameters if method.kind == "host" else ():
             outside = m.resolver.outside(parameter.type)
             if outside:
-                self._skip(method, Outside(parameter.type.start, parameter.type.end, outside))
+                self.skip(method, Outside(parameter.type.start, parameter.type.end, outside))
                 return True
         return False
 
@@ -206,7 +216,7 @@ class ProgramChecker:
     # ---- looking up
 
     def has_class(self, name: str) -> bool:
-        return name in self.classes
+        return name in self.classes or name in self.elsewhere
 
     def overloads(self, owner: str, name: str) -> Mapping[int, Method]:
         """The methods of that name, by their number of parameters, of the class or of the innermost around it that has any."""
@@ -233,7 +243,7 @@ class ProgramChecker:
 
     def _scopes(self, owner: str) -> Iterator[ClassScope]:
         """A class and those around it, innermost first."""
-        scope = self.classes.get(owner)
+        scope = self.classes.get(owner) or self.elsewhere.get(owner)
         while scope:
             yield scope
             scope = scope.outer
@@ -243,7 +253,7 @@ class ProgramChecker:
         scope = next((scope for scope in self._scopes(owner) if name in scope.fields), None)
         if scope is None:
             return None
-        field = self._check_constant(scope, name)
+        field = scope.program.check_constant(name, scope)
         if field.is_outside:
             return m.outside(node, f"field `{name}`")
         if field.is_mutable and m.is_host_method:
@@ -266,18 +276,33 @@ class ProgramChecker:
         return Operand(node, field.value.type, m.emitter.emit("const", field.value.type, attr=field.value.attr))
 
     def unknown_class(self, m: MethodChecker, node: tree.Node, name: str) -> Operand:
-        """A class that is not in the file: a host method that uses it is skipped, elsewhere it is an error."""
+        """A class that is in no file at hand: a host method that uses it is skipped, elsewhere it is an error."""
+        if name in self.unread:
+            m.method.failed = True
+            return poison(node)
+        several = len(self.ambiguous.get(name, ()))
         if m.method.kind == "host" and name not in builtins.CLASSES:
-            return m.outside(node, f"class `{name}`")
-        if name not in m.said:
-            m.said.add(name)
-            known = (*self.classes, *builtins.CLASSES)
+            return m.outside(node, f"class `{name}`" + (f", which {several} files define" if several else ""))
+        if name in m.said:
+            return poison(node)
+        m.said.add(name)
+        known = (*self.classes, *self.elsewhere, *builtins.CLASSES)
+        if several:
+            places = [Label(scope.start, scope.end, "defined here") for scope in self.ambiguous[name]]
+            message = f"class `{name}` is defined in {several} files"
+            helps = [Help("name only the file on the command line that is meant, or import it by its full name")]
+            self.reporter.report(r.DEFINED_TWICE, message, Label(node.start, node.end), places, helps=helps)
+        elif nearest(name, known):
             m.report_unknown(r.UNKNOWN_FUNCTION, f"no class `{name}`", node.start, node.end, name, known)
+        else:
+            helps = [Help(f"if `{name}` is in another file, name that file on the command line too")]
+            self.reporter.report(r.UNKNOWN_FUNCTION, f"no class `{name}`", Label(node.start, node.end), helps=helps)
         return poison(node)
 
     # ---- constants
 
-    def _check_constant(self, scope: ClassScope, name: str) -> Constant:
+    def check_constant(self, name: str, scope: ClassScope) -> Constant:
+        """A field of one of its classes, with its value."""
         field = scope.fields[name]
         if field.state == "evaluating":
             declarator = field.declarator
@@ -321,7 +346,7 @@ class ProgramChecker:
             for type in (node.type, *(p.type for p in node.parameters)):
                 outside = m.resolver.outside(type)
                 if outside and not method.outside:
-                    self._skip(method, Outside(type.start, type.end, outside))
+                    self.skip(method, Outside(type.start, type.end, outside))
         before = len(self.reporter.found)
         foreign = find_foreign_part(node)
         if foreign and not method.outside:
@@ -329,7 +354,7 @@ class ProgramChecker:
         method.result = self._resolve_result(m)
         params = [Value("param", _resolve_parameter(m, p), (), p.name.text, p.name.start, p.name.end) for p in node.parameters]
         if m.foreign and not method.outside:
-            self._skip(method, m.foreign)
+            self.skip(method, m.foreign)
         method.failed = self._has_errors(before)
         name = node.name
         method.function = Function(method.full_name, "", method.kind, params, method.result, name.start, name.end)
@@ -356,7 +381,7 @@ class ProgramChecker:
             elif self.classes[method.owner].word in _WITHOUT_BODIES:
                 method.outside = "a method without a body"  # as it should be there: nothing to tell
             elif not method.outside:
-                self._skip(method, Outside(method.node.start, method.node.end, "a method without a body"))
+                self.skip(method, Outside(method.node.start, method.node.end, "a method without a body"))
             return
         m = MethodChecker(self, method, self.reporter)
         before, failed = len(self.reporter.found), self.reporter.failed
@@ -370,47 +395,19 @@ class ProgramChecker:
         elif method.function:
             report_loops(method.function, method.survey, self.reporter)
         if m.foreign and not method.outside:
-            self._skip(method, m.foreign)
+            self.skip(method, m.foreign)
         method.failed = method.failed or self._has_errors(before)
 
     def _has_errors(self, since: int) -> bool:
         return any(found.severity == ERROR for found in self.reporter.found[since:])
 
-    def _skip(self, method: Method, outside: Outside) -> None:
+    def skip(self, method: Method, outside: Outside) -> None:
         method.outside = outside.what
         self.reporter.report(
             r.SKIPPED_METHOD,
             f"host method `{method.full_name}` is skipped because of {outside.what}",
             Label(outside.start, outside.end),
         )
-
-    # ---- the program
-
-    def _assemble(self, methods: list[Method]) -> Program:
-        entries = [m for m in methods if m.kind != "device"]
-        names: dict[str, Function] = {}
-        for full in (True, False):
-            groups: dict[str, list[Method]] = {}
-            for method in entries:
-                groups.setdefault(method.full_name if full else method.name, []).append(method)
-            for name, group in groups.items():
-                for method in group if full or len(group) == 1 else ():
-                    assert method.function
-                    names[name if len(group) == 1 else f"{name}/{len(method.function.params)}"] = method.function
-        self._name_symbols(methods)
-        return Program(self.source, [m.function for m in order_calls(methods) if m.function], names)
-
-    def _name_symbols(self, methods: list[Method]) -> None:
-        """The plain name where it is unique in the file, else with its class, and with the parameter count if overloaded."""
-        seen: dict[str, int] = {}
-        for method in methods:
-            seen[method.name] = seen.get(method.name, 0) + 1
-        for method in methods:
-            assert method.function
-            symbol = method.name if seen[method.name] == 1 else method.full_name
-            if len(self.overloads(method.owner, method.name)) > 1:
-                symbol += f".{len(method.function.params)}"
-            method.function.symbol = "".join(c if c in _SYMBOL_LETTERS else f"_u{ord(c):x}_" for c in symbol)
 
 
 def _resolve_parameter(m: MethodChecker, node: tree.Parameter) -> Type:
@@ -430,7 +427,7 @@ def _resolve_parameter(m: MethodChecker, node: tree.Parameter) -> Type:
     return POISON
 
 
-def _class_names(members: Iterable[tree.Node]) -> Iterator[str]:
+def class_names(members: Iterable[tree.Node]) -> Iterator[str]:
     """The names of all classes in a file, inner ones too."""
     work = list(members)
     while work:

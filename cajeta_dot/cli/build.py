@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..diagnostics.rules import EMIT_CONTRADICTION, OUTPUT_NOT_A_DIRECTORY, USAGE
-from ..driver import all_targets, check, parse
+from ..driver import all_targets, parse
 from ..record import record, replace
 from .commands import check as check_inputs
 from .dependencies import KIND as RULES_KIND
@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..diagnostics import Reporter
+    from ..ir import Program
     from .session import Session, Target
 
 # Kind -> extension. Those of the compiler itself come first: they need no target.
@@ -64,9 +66,13 @@ def build(session: Session) -> None:
         from .fix import fix_inputs
 
         fix_inputs(session)
-    finished: list[tuple[str, str | bytes]] = []
-    for file in dict.fromkeys(output.file for output in outputs):
-        finished += _make_all(session, file, [output for output in outputs if output.file == file])
+    files = list(dict.fromkeys(output.file for output in outputs))
+    finished = _make_trees(session, files, [output for output in outputs if output.kind == "ast"])
+    finished += [(output.path, write_rules(session, outputs, output.file)) for output in outputs if output.kind == RULES_KIND]
+    others = [output for output in outputs if output.kind not in ("ast", RULES_KIND)]
+    for file, reporter, program in session.check(files) if others else ():
+        finished += _make_all(session, program, reporter, [output for output in others if output.file == file])
+        session.show(reporter.in_order())
     if not session.messages.errors:
         _write_all(session, finished + rules)
 
@@ -193,26 +199,33 @@ def _check_paths(outputs: Sequence[Output]) -> None:
         seen[path] = output.file
 
 
-def _make_all(session: Session, file: str, outputs: Sequence[Output]) -> list[tuple[str, str | bytes]]:
-    """Path and content of every output of one input; those that an error prevents are missing."""
-    source, reporter = session.read(file)
-    unit = parse(source, reporter)
-    only_tree = all(output.kind in ("ast", RULES_KIND) for output in outputs)
-    program = check(unit, source, reporter) if unit and not only_tree else None
+def _make_trees(session: Session, files: Sequence[str], outputs: Sequence[Output]) -> list[tuple[str, str | bytes]]:
+    """Path and content of what shows how the inputs were parsed."""
     made: list[tuple[str, str | bytes]] = []
-    for output in outputs:
-        content: str | bytes | None = None
-        if output.kind == "ast":
-            content = print_tree(unit) if unit else None
-        elif output.kind == RULES_KIND:
-            content = write_rules(session, outputs)
-        elif program and output.target:
+    for file in files if outputs else ():
+        source, reporter = session.read(file)
+        unit = parse(source, reporter)
+        made += [(output.path, print_tree(unit)) for output in outputs if unit and output.file == file]
+        session.show(reporter.in_order())
+    return made
+
+
+def _make_all(
+    session: Session, program: Program | None, reporter: Reporter, outputs: Sequence[Output]
+) -> list[tuple[str, str | bytes]]:
+    """Path and content of every output of one input; those that an error prevents are missing."""
+    made: list[tuple[str, str | bytes]] = []
+    for output in outputs if program else ():
+        assert program
+        content: str | bytes | None
+        if output.target and not session.fits(program, output.target):
+            continue
+        if output.target:
             content = session.emit(program, output.target, output.kind, reporter)
-        elif program:
+        else:
             from ..passes.print import print_program
 
             content = print_program(program)
         if content is not None:
             made.append((output.path, content))
-    session.show(reporter.in_order())
     return made

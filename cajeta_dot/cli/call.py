@@ -30,7 +30,7 @@ def call(session: Session) -> int | None:
     """Compiles, calls, and prints the arrays that changed and the value, if any."""
     from ..run.errors import DeviceError, KernelError
 
-    session.need_one_file()
+    files = list(dict.fromkeys(session.need_files()))
     _, target = session.resolve_one_target()
     device = session.arguments.get("device", "")
     if not target.runs and not device:
@@ -38,7 +38,7 @@ def call(session: Session) -> int | None:
         session.messages.refuse(Refusal(FEATURE_MISSING, f"`{target.name}` makes code to run elsewhere{where}", HERE))
         return LACKING
     try:
-        module = _compile(session, target.name)
+        module = _compile(session, files, target.name)
     except CompileError as error:
         session.show(error.diagnostics)
         return LACKING if any(d.rule is FEATURE_MISSING for d in error.diagnostics) else None
@@ -65,20 +65,16 @@ def call(session: Session) -> int | None:
     return None
 
 
-def _compile(session: Session, target: str) -> Module:
+def _compile(session: Session, files: Sequence[str], target: str) -> Module:
     """Raises CompileError."""
-    from ..run.compile import compile
+    from ..run.compile import compile_texts
 
-    source, reporter = session.read(session.arguments.words[0])
-    if reporter.failed:
-        raise CompileError(reporter.in_order())
+    texts = [(session.read_bytes(file), session.read(file)[0].name) for file in files]
     given = session.arguments.values
-    options: dict[str, Any] = {key: given[key] for key in DEVICE_OPTIONS if key in given}
-    options["checks"] = session.arguments.get("checks", True)
-    if "optimize" in session.arguments.values:
-        options["optimize"] = int(session.arguments.values["optimize"])
-    options.update({key: session.arguments.values[key] for key in ("cpu", "features") if key in session.arguments.values})
-    return compile(source.text, source.name, target, **options)
+    options: dict[str, Any] = {key: given[key] for key in (*DEVICE_OPTIONS, "cpu", "features") if key in given}
+    if "optimize" in given:
+        options["optimize"] = int(given["optimize"])
+    return compile_texts(texts, target, session.arguments.get("checks", True), None, options)
 
 
 def _read_launch(session: Session, function: Function) -> dict[str, Any]:

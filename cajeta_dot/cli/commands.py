@@ -29,10 +29,9 @@ def check(session: Session) -> None:
         from .fix import fix_inputs
 
         fix_inputs(session)
-    for file in files:
-        _, reporter, program = session.check(file)
+    for _, reporter, program in session.check(files):
         for target in targets:
-            if program and target[1].kinds:
+            if program and target[1].kinds and session.fits(program, target):
                 session.emit(program, target, target[1].kinds[0], reporter)
         session.show(reporter.in_order())
 
@@ -114,10 +113,11 @@ def list_kernels(session: Session) -> None:
     """What can be called in the inputs, with arguments and types."""
     described: list[dict[str, Any]] = []
     lines: list[str] = []
-    for file in session.need_files():
-        source, reporter, program = session.check(file)
+    for _, reporter, program in session.check(session.need_files()):
         for function in program.entries if program else ():
-            place = {"file": source.name, "line": source.position(function.start)[0]}
+            assert program
+            name, line, _ = program.source.place(function.start)
+            place = {"file": name, "line": line}
             described.append({**place, **_describe_function(function)})
             lines.append(_write_signature(function) + "\n")
         session.show(reporter.in_order())
@@ -146,20 +146,23 @@ def list_choices(session: Session) -> None:
     for _, info in targets:
         if not info.kinds:
             raise Refusal(USAGE, f"target `{info.name}` makes no choices: it emits nothing")
-    for file in files:
-        source, reporter, program = session.check(file)
-        for target in targets:
-            artifact = emit(program, *target, target[1].kinds[0], session.read_options(), reporter) if program else None
-            described += [_describe_choice(choice, target[1], source) for choice in (artifact.choices if artifact else ())]
+    for _, reporter, program in session.check(files):
+        for target in targets if program else ():
+            assert program
+            if not session.fits(program, target):
+                continue
+            artifact = emit(program, *target, target[1].kinds[0], session.read_options(), reporter)
+            choices = artifact.choices if artifact else ()
+            described += [_describe_choice(choice, target[1], program.source) for choice in choices]
         session.show(reporter.in_order())
     if not session.messages.errors:
         session.answer("".join(_write_choice(choice) for choice in described), described)
 
 
 def _describe_choice(choice: Choice, target: TargetInfo, source: Source) -> dict[str, Any]:
-    line, column = source.position(choice.start)
+    name, line, column = source.place(choice.start)
     fields = ("function", "operation", "lanes", "signs", "form", "instruction", "why", "exact")
-    place = {"target": target.name, "file": source.name, "line": line, "column": column}
+    place = {"target": target.name, "file": name, "line": line, "column": column}
     return {**place, **{field: getattr(choice, field) for field in fields}}
 
 

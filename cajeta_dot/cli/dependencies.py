@@ -31,13 +31,14 @@ def _quote(path: str) -> str:
     return re.sub(r"(\\*)([ \t#:])", r"\1\1\\\2", path.replace("$", "$$"))
 
 
-def write_rules(session: Session, outputs: Sequence[Output]) -> str:
-    """A rule for each input, with what -MT says or with the outputs in front of the colon."""
+def write_rules(session: Session, outputs: Sequence[Output], only: str = "") -> str:
+    """A rule for each input, or for only one: what -MT says or its outputs, and itself before all that is compiled with it."""
+    files = dict.fromkeys(output.file for output in outputs)
     rules: list[str] = []
-    for file in dict.fromkeys(output.file for output in outputs):
+    for file in [only] if only else files:
         made = [output for output in outputs if output.file == file and output.kind != KIND]
         named = session.arguments.get("rule_target") or [_name(output) for output in made] or [_default_name(session, file)]
-        rules.append(write_rule(dict.fromkeys(named), [file]))
+        rules.append(write_rule(dict.fromkeys(named), dict.fromkeys([file, *files])))
     return "".join(rules)
 
 

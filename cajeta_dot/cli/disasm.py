@@ -21,7 +21,7 @@ def show_instructions(session: Session) -> None:
     if not find_kind(info):
         others = ", ".join(f"`{other.name}`" for _, other in all_targets() if find_kind(other))
         raise Refusal(EMIT_CONTRADICTION, f"target `{info.name}` has no instructions to show", f"these have: {others}")
-    _, reporter, program = session.check(file)
+    ((_, reporter, program),) = session.check([file])
     listing = None
     if program:
         function = session.find_entry(program.names)

@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..diagnostics import Diagnostic
     from .session import Session
 
 MAX_ROUNDS = 10
@@ -27,18 +28,20 @@ SAFE, UNSAFE = "machine", "unsafe"  # values of --fix
 
 def fix_inputs(session: Session) -> None:
     """Mends every input that there is help for, or prints the differences. Raises Refusal or WriteError."""
-    files = session.need_files()
+    files = list(dict.fromkeys(session.need_files()))
     if STREAM in files and session.arguments.verb != "check" and not session.arguments.get("diff"):
         raise Refusal(USAGE, "`--fix` can't change standard input", "`cajetac check --fix -` prints it as it then is")
-    differences: list[str] = []
-    for path in dict.fromkeys(files):
-        old = session.contents[path] = session.read_bytes(path)
+    inputs: dict[str, Source] = {}
+    for path in files:
+        session.contents[path] = session.read_bytes(path)
         source, reporter = session.read(path)
-        if reporter.failed:  # it is no text, or more than is read
-            continue
-        fixed, count = _fix(session, source, reporter)
+        if not reporter.failed:  # else it is no text, or more than is read
+            inputs[path] = source
+    differences: list[str] = []
+    for (path, source), (text, count) in zip(inputs.items(), _fix(session, [*inputs.values()]), strict=True):
+        old = session.contents[path]
         mark = BYTE_ORDER_MARK if old.startswith(BYTE_ORDER_MARK) else b""
-        new = mark + fixed.encode() if count else old
+        new = mark + text.encode() if count else old
         if session.arguments.get("diff"):
             differences += _write_difference(source.name, old, new)
             continue
@@ -52,20 +55,33 @@ def fix_inputs(session: Session) -> None:
         print_output("".join(differences))
 
 
-def _fix(session: Session, source: Source, reporter: Reporter) -> tuple[str, int]:
-    """The text after all rounds, and how many helps it took."""
+def _fix(session: Session, sources: list[Source]) -> list[tuple[str, int]]:
+    """For each source the text after all rounds, and how many helps it took."""
     is_unsafe = session.arguments.get("fix", SAFE) == UNSAFE
-    count = 0
-    for _ in range(MAX_ROUNDS):
-        check_source(source, reporter)
-        helps = choose_helps(apply_switches(reporter.in_order(), session.messages.switches), is_unsafe)
-        if not helps:
+    counts = [0] * len(sources)
+    for _ in range(MAX_ROUNDS if sources else 0):
+        found = apply_switches(_find(sources), session.messages.switches)
+        before = sum(counts)
+        for place, source in enumerate(sources):
+            helps = choose_helps([diagnostic for diagnostic in found if diagnostic.source is source], is_unsafe)
+            counts[place] += len(helps)
+            if helps:
+                sources[place] = Source(source.name, apply_edits(source.text, [edit for help in helps for edit in help.edits]))
+                session.sources.append(sources[place])
+        if sum(counts) == before:
             break
-        count += len(helps)
-        source = Source(source.name, apply_edits(source.text, [edit for help in helps for edit in help.edits]))
-        session.sources.append(source)
-        reporter = Reporter(source)
-    return source.text, count
+    return [(source.text, count) for source, count in zip(sources, counts, strict=True)]
+
+
+def _find(sources: Sequence[Source]) -> list[Diagnostic]:
+    """All that is wrong with the inputs, which see each other's classes."""
+    if len(sources) == 1:
+        reporter = Reporter(sources[0])
+        check_source(sources[0], reporter)
+        return reporter.in_order()
+    from ..files import Files
+
+    return Files([(source, Reporter(source)) for source in sources]).found()
 
 
 def _write_difference(name: str, old: bytes, new: bytes) -> Iterator[str]:

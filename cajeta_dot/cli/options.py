@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 VERBS = {
     "build": ("FILE...", "compile; the verb may be left out"),
     "check": ("FILE...", "report mistakes, write nothing"),
-    "run": ("FILE", "call a kernel or a host method and print the arrays that it changed"),
+    "run": ("FILE...", "call a kernel or a host method and print the arrays that it changed"),
     "disasm": ("FILE", "source lines beside the instructions that they became"),
     "explain": ("CODE", "what a diagnostic means, with examples"),
     "lsp": ("", "answer an editor on stdin and stdout: the language server protocol"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..diagnostics import nearest
+from ..diagnostics import Reporter, nearest
 from ..diagnostics.rules import USAGE
 from ..driver import MAX_SOURCE_BYTES, check_source, decode, emit, resolve_on_device, resolve_target
 from ..record import fields_of
@@ -14,12 +14,12 @@ from .options import VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
     from cajeta_dot.backends import Backend, Options, TargetInfo
 
-    from ..diagnostics import Diagnostic, Reporter
+    from ..diagnostics import Diagnostic
     from ..ir import Program
     from ..source import Source
     from .messages import Messages
@@ -42,7 +42,7 @@ class Session:
         self.arguments, self.messages = arguments, messages
         self.sources: list[Source] = []
         self.contents: dict[str, bytes] = {}
-        self.told: set[tuple[str, str]] = set()
+        self._said: set[object] = set()
 
     def need_files(self) -> list[str]:
         """The inputs. Raises Refusal where there is none, one is missing, or stdin is named twice."""
@@ -76,10 +76,23 @@ class Session:
         self.sources.append(source)
         return source, reporter
 
-    def check(self, path: str) -> tuple[Source, Reporter, Program | None]:
-        """An input as a program; None after an error. Nothing is shown yet."""
-        source, reporter = self.read(path)
-        return source, reporter, check_source(source, reporter)
+    def check(self, paths: Sequence[str]) -> Iterator[tuple[str, Reporter, Program | None]]:
+        """The inputs one by one, each as a program that may call what is in the others; None after an error.
+
+        What was found in a single one is not shown yet, since a target may have more to say about it.
+        """
+        paths = list(dict.fromkeys(paths))
+        if len(paths) == 1:
+            source, reporter = self.read(paths[0])
+            yield paths[0], reporter, check_source(source, reporter)
+            return
+        from ..files import Files
+
+        files = Files([self.read(path) for path in paths])
+        self.show(files.found())
+        for place, path in enumerate(paths):
+            program, reporter = files.part(place)
+            yield path, reporter, program
 
     def resolve_targets(self, default: str | None = NATIVE) -> list[Target]:
         """What --target names, or the default, if any. Raises Refusal for an unknown name, or one target named twice."""
@@ -95,8 +108,6 @@ class Session:
 
     def resolve_target(self, name: str, device: str = "") -> Target:
         """One target by its name or alias, or what makes code for a device. Raises Refusal for an unknown one."""
-        from ..diagnostics import Reporter
-
         reporter = Reporter(None)
         try:
             target = resolve_on_device(name, device, reporter) if device else resolve_target(name, reporter)
@@ -148,19 +159,25 @@ class Session:
             given["optimize"] = int(given["optimize"])
         return Options(**given)
 
+    def fits(self, program: Program, target: Target) -> bool:
+        """Is there anything in one of several inputs for the target? What it makes of kernels it can't make without."""
+        of_kernels = any(kind in ("ptx", "spirv") for kind in target[1].kinds)
+        return not of_kernels or not program.source.parts or any(f.kind == "kernel" for f in program.functions)
+
     def emit(self, program: Program, target: Target, kind: str, reporter: Reporter) -> str | bytes | None:
         """The content of one kind of output, or None after an error."""
         artifact = emit(program, *target, kind, self.read_options(), reporter)
         return artifact.content if artifact else None
 
     def show(self, found: Sequence[Diagnostic]) -> None:
-        """All that was found in one source, by position; what several targets said alike, once."""
-        once: dict[object, Diagnostic] = {}
+        """All that was found, by position; what several targets, or outputs that share a method, said alike, once."""
+        new: list[Diagnostic] = []
         for diagnostic in found:
-            once.setdefault((diagnostic.code, diagnostic.message, diagnostic.primary and diagnostic.primary.start), diagnostic)
-        # What has no place in a source is not said again for the next one.
-        new = [d for d in once.values() if d.primary or (d.code, d.message) not in self.told]
-        self.told.update((d.code, d.message) for d in new if not d.primary)
+            source, primary = diagnostic.source, diagnostic.primary
+            said = (diagnostic.code, diagnostic.message, source and source.name, primary and primary.start)
+            if said not in self._said:
+                new.append(diagnostic)
+                self._said.add(said)
         self.messages.show(new)
 
     def answer(self, text: str, data: Any) -> None:

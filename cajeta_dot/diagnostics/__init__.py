@@ -103,8 +103,13 @@ class Reporter:
         )
 
     def in_order(self) -> list[Diagnostic]:
-        """All of them by position; those at one place in the order in which they were found."""
-        return sorted(self.found, key=lambda d: d.primary.start if d.primary else -1)
+        """All of them by position; those at one place in the order in which they were found. Each is about one file."""
+        ordered = sorted(self.found, key=lambda d: d.primary.start if d.primary else -1)
+        if self.source is None or not self.source.parts:
+            return ordered
+        from .places import localize
+
+        return [localize(diagnostic) for diagnostic in ordered]
 
 
 class CompileError(Exception):

@@ -102,7 +102,8 @@ def run(code: Code, frame: Frame) -> Iterator[None]:
         elif isinstance(end, Enter):
             if len(callers) == MAX_CALLS:
                 source = code.setting.source
-                raise KernelError(source.name, source.position(end.start)[0], f"more than {MAX_CALLS} calls within calls")
+                name, line, _ = source.place(end.start)
+                raise KernelError(name, line, f"more than {MAX_CALLS} calls within calls")
             callers.append((frame, end))
             inner = end.code.frame.copy()
             inner[COORDINATES_AT] = frame[COORDINATES_AT]

@@ -12,7 +12,12 @@ from cajeta_dot.run.module import Module, check_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from cajeta_dot.diagnostics import Diagnostic, Reporter
+    from cajeta_dot.ir import Program
+    from cajeta_dot.source import Source
 
 
 def compile(
@@ -36,39 +41,61 @@ def compile(
     lacks what the program needs, it is a DeviceMissing.
     """
     # Lone surrogates are no text; as bytes they meet the check for UTF-8 that every file meets.
-    return _compile(text.encode("utf-8", "surrogatepass"), filename, target, checks, num_threads, options)
+    return compile_texts([(text.encode("utf-8", "surrogatepass"), filename)], target, checks, num_threads, options)
 
 
 def compile_file(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     target: str = "native",
     checks: bool = True,
     num_threads: int | None = None,
     **options: Any,
 ) -> Module:
-    """As `compile`, from a file. Raises OSError if it can't be read."""
+    """As `compile`, from a file, or from several that use each other's classes. Raises OSError if one can't be read.
+
+    The module then has what is in all of them, and is named after the first. Raises ValueError for an empty list.
+    """
+    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    if not paths:
+        raise ValueError("there is no file to compile")
+    return compile_texts(tuple(_read(one) for one in paths), target, checks, num_threads, options)
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[bytes, str]:
     with open(path, "rb") as file:
-        data = file.read()
-    return _compile(data, os.fspath(path), target, checks, num_threads, options)
+        return file.read(), os.fspath(path)
 
 
-def _compile(data: bytes, filename: str, target: str, checks: bool, num_threads: int | None, options: dict[str, Any]) -> Module:
+def compile_texts(
+    texts: Sequence[tuple[bytes, str]], target: str, checks: bool, num_threads: int | None, options: dict[str, Any]
+) -> Module:
+    """As `compile`, from what is in files, each with its name."""
     if num_threads is not None and (isinstance(num_threads, bool) or num_threads < 1):
         raise ValueError(f"num_threads must be positive, found {num_threads!r}")
     chosen = Options(**check_options({**options, "checks": checks}))
-    source, reporter = driver.decode(filename, data)
+    reporter, program, said = _check([driver.decode(name, data) for data, name in texts])
     if chosen.device:
         found = driver.resolve_on_device(target, chosen.device, reporter)
     else:
         found = driver.resolve_target(target, reporter)
-    program = driver.check_source(source, reporter)
     if found is None or program is None:
-        raise CompileError(reporter.in_order())
+        raise CompileError([*said, *reporter.in_order()])
     backend, info = found
     missing = backend.missing(info.name) if info.runs and not chosen.features else ""  # with changes its loader must tell
     if missing:
         message = f"`{info.name}` needs {missing}, which this machine lacks"
         reporter.report(FEATURE_MISSING, message, None, helps=[Help("`native` is the best target that this machine has")])
         raise CompileError(reporter.in_order())
-    rebuild = (_compile, (data, filename, target, checks, num_threads, options))
+    rebuild = (compile_texts, (tuple(texts), target, checks, num_threads, options))
     return Module(program, backend, info, chosen, num_threads, reporter, rebuild)
+
+
+def _check(files: Sequence[tuple[Source, Reporter]]) -> tuple[Reporter, Program | None, list[Diagnostic]]:
+    """Where to report more, the program, and what was said about files that could not be parsed."""
+    if len(files) == 1:
+        source, reporter = files[0]
+        return reporter, driver.check_source(source, reporter), []
+    from cajeta_dot.files import Files
+
+    checked = Files(files)
+    return checked.reporter, checked.program, [d for _, reporter in files for d in reporter.in_order()]

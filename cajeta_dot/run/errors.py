@@ -52,25 +52,25 @@ class LaneIndexError(KernelError):
 
 def bounds_error(source: Source, start: int, index: int, lanes: int, length: int) -> BoundsError:
     """For an access at offset `start` of the source."""
-    line = source.position(start)[0]
+    name, line, _ = source.place(start)
     reads = f"element {index}" if lanes == 1 else f"elements {index}..{index + lanes - 1}"
-    return BoundsError(source.name, line, f"{reads} of an array of length {length}", index, lanes, length)
+    return BoundsError(name, line, f"{reads} of an array of length {length}", index, lanes, length)
 
 
 def length_error(source: Source, start: int, length: int) -> BoundsError:
     """For an array made with a negative or impossibly large length."""
-    line = source.position(start)[0]
-    return BoundsError(source.name, line, f"an array can't have length {length}", length, 0, length)
+    name, line, _ = source.place(start)
+    return BoundsError(name, line, f"an array can't have length {length}", length, 0, length)
 
 
 def division_error(source: Source, start: int, dividend: int, divisor: int) -> DivisionError:
     """For an integer division or remainder at offset `start`."""
-    line = source.position(start)[0]
+    name, line, _ = source.place(start)
     what = "division by zero" if divisor == 0 else f"{dividend} / -1 does not fit its type"
-    return DivisionError(source.name, line, what)
+    return DivisionError(name, line, what)
 
 
 def lane_index_error(source: Source, start: int, index: int, lanes: int) -> LaneIndexError:
     """For a lane read or written at offset `start`."""
-    line = source.position(start)[0]
-    return LaneIndexError(source.name, line, f"lane {index} of a vector of {lanes} lanes", index, lanes)
+    name, line, _ = source.place(start)
+    return LaneIndexError(name, line, f"lane {index} of a vector of {lanes} lanes", index, lanes)

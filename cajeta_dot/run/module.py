@@ -178,9 +178,10 @@ _DEFAULTS = Options()
 
 
 def _place(choice: Choice, source: Source) -> Lowering:
+    name, line, _ = source.place(choice.start)
     return Lowering(
-        source.name,
-        source.position(choice.start)[0],
+        name,
+        line,
         choice.function,
         choice.operation,
         choice.lanes,

@@ -178,7 +178,7 @@ BUILDERS: dict[str, Builder] = {
     "pick_fourth": lambda v, start, end: v[3],
     # units and members
     "unit": lambda v, start, end: Unit(start, end, v[0], tuple(v[1]), tuple(v[2])),
-    "package": lambda v, start, end: v[1],
+    "package": lambda v, start, end: v[2],
     "import_name": lambda v, start, end: Import(start, end, v[1], False, False),
     "import_all": lambda v, start, end: Import(start, end, v[1], False, True),
     "import_static": lambda v, start, end: Import(start, end, v[2], True, False),

@@ -41,9 +41,9 @@ def test_rules(options: str, kernel: str, cajetac: Callable[..., Result]) -> Non
         assert not list(Path("build").iterdir())
 
 
-def test_rules_of_several_inputs(kernel: str, cajetac: Callable[..., Result]) -> None:
+def test_inputs_are_compiled_together(kernel: str, cajetac: Callable[..., Result]) -> None:
     shutil.copy(kernel, "j.cj")
-    assert cajetac(kernel, "j.cj", "-M", "--target", "fake", "-o", "out/").out == "out/k.ll: k.cj\nout/j.ll: j.cj\n"
+    assert cajetac(kernel, "j.cj", "-M", "--target", "fake", "-o", "out/").out == "out/k.ll: k.cj j.cj\nout/j.ll: j.cj k.cj\n"
 
 
 REFUSED = {

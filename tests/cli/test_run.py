@@ -125,7 +125,6 @@ SAID = {
     "--threads=1 --target=fake": (3, "`fake` makes code to run elsewhere"),
     "--threads=1 --target=fake-lack": (3, "`fake-lack` needs a coprocessor, which this machine lacks"),
     "--threads=1 other.cj": (2, "no file `other.cj`"),
-    "--threads=1 k.cj": (2, "`cajetac run` takes one file, found 2"),
 }
 
 

@@ -112,7 +112,7 @@ class Unpacked {
 """
 
 
-def test_no_byte_of_a_program_is_unpacked_by_itself(tmp_path: Path) -> None:
+def test_no_byte_of_a_program_is_unpacked_by_itself(assemble_ptx: Assemble) -> None:
     """Nibbles, pairs of bits, six bits of two parts, and nibbles around 0: masks and shifts of words, then dp4a."""
     text, found = emit(compile_text(UNPACKED))
     assert text.count("dp4a.u32.s32") == 48
@@ -120,7 +120,7 @@ def test_no_byte_of_a_program_is_unpacked_by_itself(tmp_path: Path) -> None:
     assert not re.search(r"prmt|bfe|bfi|\.[usb]8\b|(?:cvt|shr|shl|and|or)\.[usb]16", text)
     assert text.count("shr.u32") == 3 * 16
     assert not [d for d in found if d.rule is SCALARIZED]
-    assemble(text, tmp_path)
+    assemble_ptx(text)
 
 
 @pytest.mark.parametrize("fast", [False, True])

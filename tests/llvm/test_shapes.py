@@ -97,7 +97,9 @@ def compile_known_masks(target: str) -> None:
         source, reporter = driver.decode("masks.cj", text.encode())
         program = driver.check_source(source, reporter)
         assert program
-        assert x86.emit(program, target, "obj", Options(optimize=0), reporter)
+        found = find_target(target)
+        assert found
+        assert found[0].emit(program, target, "obj", Options(optimize=0), reporter)
 
 
 def run_child(code: str) -> None:

@@ -30,7 +30,7 @@ LAYERS = (
     ("cajeta_dot.check",),
     ("cajeta_dot.passes", "cajeta_dot.reference"),
     ("cajeta_dot.backends",),
-    ("cajeta_dot.driver", "cajeta_dot.listing"),
+    ("cajeta_dot.driver", "cajeta_dot.files", "cajeta_dot.listing"),
     ("cajeta_dot.run",),
     ("cajeta_dot", "cajeta_dot.lsp"),
     ("cajeta_dot.cli",),
