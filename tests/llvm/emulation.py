@@ -246,8 +246,8 @@ class EmulatedEntry:
 def _write_argument(argument: Any) -> bytes:
     if isinstance(argument, np.ndarray):
         return struct.pack("=2q", argument.size, argument.nbytes) + argument.tobytes()
-    if isinstance(argument, np.float16):
+    if isinstance(argument, np.floating) and argument.itemsize == 2:
         return struct.pack("=q", int(argument.view(np.uint16)))
-    if isinstance(argument, (float, np.float32, np.float64)):
+    if isinstance(argument, (float, np.floating)):
         return struct.pack("=d", argument)
     return int(argument).to_bytes(8, "little", signed=argument < 0)

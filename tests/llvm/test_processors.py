@@ -6,7 +6,7 @@ import re
 import struct
 from collections import Counter
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -31,7 +31,7 @@ LANES = (4, 8, 12, 16, 20, 32, 48, 64, 128, 256)
 TARGETS = [tier.info.name for family in (aarch64, riscv64, wasm32) for tier in family.TIERS]
 
 
-def emit(target: str, kind: str, program: Program, **options: bool) -> Artifact:
+def emit(target: str, kind: str, program: Program, **options: Any) -> Artifact:
     found = find_target(target)
     assert found
     reporter = Reporter(SOURCE)
@@ -183,14 +183,16 @@ def arm(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def test_native_is_the_best_that_the_features_allow(named: str, best: str, lacking: str, arm: pytest.MonkeyPatch) -> None:
     arm.setenv("CAJETA_HOST_FEATURES", named)
     assert native.missing("native") == ""
-    assert resolve(Reporter(SOURCE))[1].info.name == best
+    found = resolve(Options(), Reporter(SOURCE))
+    assert found
+    assert found[1].info.name == best
     assert aarch64.backend.missing(best) == ""
     if lacking:
         better = next(name for name in TARGETS if name.endswith(lacking))
         reporter = Reporter(SOURCE)
         assert aarch64.backend.load(make_program(dot_kernel("us", 4, 1)), better, Options(), reporter) is None
-        (found,) = reporter.found
-        assert (found.rule, found.message) == (FEATURE_MISSING, f"`{better}` needs `{lacking}`, which this CPU lacks")
+        (told,) = reporter.found
+        assert (told.rule, told.message) == (FEATURE_MISSING, f"`{better}` needs `{lacking}`, which this CPU lacks")
 
 
 def test_x86_is_missing_on_arm_and_arm_on_x86(arm: pytest.MonkeyPatch) -> None:
