@@ -17,7 +17,8 @@ A kernel runs all work items of these workgroups, x fastest, also those behind o
 at once, each with a launch of its own. The arrays of a kernel may only overlap where none of them is written.
 
 **In PTX** a kernel is a `.visible .entry`, launched as CUDA does it. An array parameter is two: a pointer to global memory,
-aligned to 16 bytes (as what CUDA allocates is), and its int64 length. Arrays may overlap as on a CPU.
+aligned to 16 bytes and readable up to a multiple of 16 bytes (as what CUDA allocates is), and its int64 length. Arrays may
+overlap as on a CPU.
 
 **On amdgcn** a kernel is one of the HSA ABI, code object version 5, launched as HIP does it, with workgroups of the size that
 it was compiled for (`--block`). Parameters are as in PTX, but an array need only be aligned like its elements.

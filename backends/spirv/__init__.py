@@ -91,9 +91,12 @@ def write(program: Program, options: Options, reporter: Reporter, watch_loops: b
         return None
     from cajeta_dot.backends.spirv.support import report_inexact, report_unsupported
     from cajeta_dot.passes.expand import expand
+    from cajeta_dot.passes.narrow_indexes import narrow_indexes
     from cajeta_dot.passes.remainders import expand_remainders
 
     expanded = expand_remainders(expand(program))
+    if not options.checks:  # a check looks at the whole index
+        expanded = narrow_indexes(expanded)
     report_unsupported(expanded, reporter)
     if reporter.failed:
         return None
