@@ -281,8 +281,8 @@ def test_comparisons_and_choice() -> None:
             assert (apply(f"setp.{name}.{type}", x, y) == plain).all()
             assert (apply(f"setp.{name}.and.{type}", x, y, third) == (plain & third)).all()
             assert (apply(f"setp.{name}.xor.{type}", x, y, third) == (plain ^ third)).all()
-        wanted = [p if first else q for p, q, first in zip(x.tolist(), y.tolist(), third.tolist(), strict=True)]
-        assert apply(f"selp.{type}", x, y, third).tolist() == wanted
+        chosen = [p if first else q for p, q, first in zip(a, b, third.tolist(), strict=True)]
+        assert apply(f"selp.{type}", x, y, third).tolist() == chosen
 
 
 INTEGERS = ("s8", "u8", *ARITHMETIC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sysconfig
@@ -41,6 +42,20 @@ def test_ptx_is_taken_and_every_dp4a_is_one_instruction(name: str, arch: str, di
 def test_ptx_for_one_architecture_is_taken(name: str, arch: str, assemble_ptx: Callable[..., Path]) -> None:
     text = compile_file(programs.SAMPLES / f"{name}.cj", target="nvptx", gpu_arch=arch).emit("ptx")
     assemble_ptx(text, arch)
+
+
+def test_q4k_takes_its_nibbles_out_by_words() -> None:
+    """256 weights of 4 bits are 32 words: each is masked, shifted and masked again; 64 products; no byte on its own but
+    what the scales are made of."""
+    text = compile_file(programs.SAMPLES / "q4k_matvec.cj", target="nvptx").emit("ptx")
+    assert isinstance(text, str)
+    loop = text[text.index("$L__BB0_3:") : text.index("$L__BB0_4:")]
+    assert loop.count("dp4a.u32.s32") == 64
+    assert len(re.findall(r"ld\.global\.nc\.v4\.b32", loop)) == (128 + 256 + 32) // 16
+    assert len(re.findall(r"shr\.u32 .*, 4;", loop)) == 32 + 1  # and the scales' own
+    assert len(re.findall(r"and\.b32 .*, 252645135;", loop)) == 64 + 2
+    assert len(re.findall("prmt", loop)) <= 16
+    assert loop.count(";") < 450
 
 
 @pytest.mark.parametrize(("env", "version"), [("vulkan1.1", "spv1.3"), ("vulkan1.2", "spv1.5"), ("vulkan1.3", "spv1.6")])
