@@ -103,8 +103,10 @@ class Function:
     def __init__(self, module: Module, name: str, head: tuple[str, str, str, str], text: str, line: int):
         self.module, self.name, self.is_entry = module, name, head[0] == "entry"
         self.results, self.parameters = _read_parameters(head[1]), _read_parameters(head[2])
-        bound = re.search(r"\.maxntid\s+([\d,\s]+)", head[3])
-        self.threads = tuple(int(part) for part in bound[1].split(",")) if bound else None
+        bounds = _BOUNDS.fullmatch(head[3])
+        if not bounds:
+            raise PtxError(f"not understood: `{' '.join(head[3].split())}`")
+        self.threads = tuple(int(part) for part in bounds["threads"].split(",")) if bounds["threads"] else None
         self._text, self._line = text, line
         self._body: Body | None = None
 
@@ -159,6 +161,8 @@ _STATEMENT = re.compile(rf"(?P<label>{_NAME}):|(?P<text>(?:\{{[^{{}};]*\}}|[^{{}
 _INSTRUCTION = re.compile(rf"(?:@(?P<negated>!?)(?P<guard>{_NAME})\s+)?(?P<opcode>[a-z][\w.:]*)\s*(?P<operands>.*);$", re.S)
 _OPERAND = re.compile(r"\s*(\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|[^,]+?)\s*(?:,|$)", re.S)
 _ADDRESS = re.compile(rf"\[\s*(?P<base>{_NAME})?\s*\+?\s*(?P<offset>[+-]?\w+)?\s*\]")
+_MOVED = re.compile(rf"(?P<base>{_NAME})\s*(?P<offset>[+-]\s*\w+)")
+_BOUNDS = re.compile(r"\s*(?:\.maxntid\s+(?P<threads>[\d,\s]+))?")
 _REGISTERS = re.compile(rf"\.reg\s+\.(?:pred|[bsuf](?P<bits>\d+))\s+(?P<name>{_NAME})(?:<(?P<count>\d+)>)?;")
 _DIRECTIVES = (".loc", ".pragma", ".file")
 
@@ -184,7 +188,7 @@ def _read_variable(text: str) -> Variable:
     element = int(found["bits"]) // 8
     content = b""
     if found["content"]:
-        numbers = [int(word.rstrip("U"), 0) for word in re.findall(r"[^{},\s]+", found["content"])]
+        numbers = [_read_number(word, 0).number for word in re.findall(r"[^{},\s]+", found["content"])]
         content = b"".join((number % (1 << 8 * element)).to_bytes(element, "little") for number in numbers)
     size = element * int(found["count"] or 1)
     return Variable(found["name"], found["space"], size, int(found["align"] or element), content.ljust(size, b"\0"))
@@ -272,10 +276,13 @@ class _BodyReader:
         if word[0] == "[":
             return self._read_address(word, line)
         if word[0].isdigit() or word[0] == "-":
-            return _read_number(word)
+            return _read_number(word, line)
         declared = self._find(word)
         if declared:
             return declared
+        moved = _MOVED.fullmatch(word)
+        if moved and isinstance(self._find(moved["base"]), Variable):
+            return Address(self._find(moved["base"]), int(moved["offset"].replace(" ", ""), 0))
         return Special(word) if word[0] == "%" else Label(word)
 
     def _read_address(self, word: str, line: int) -> Address:
@@ -297,9 +304,12 @@ def _split(text: str) -> Iterator[str]:
     return (found[1] for found in _OPERAND.finditer(text)) if text.strip() else iter(())
 
 
-def _read_number(word: str) -> Immediate:
-    if word[:2] in ("0f", "0F"):
-        return Immediate(int(word[2:], 16), 32)
-    if word[:2] in ("0d", "0D"):
-        return Immediate(int(word[2:], 16), 64)
-    return Immediate(int(word.rstrip("U"), 0))
+def _read_number(word: str, line: int) -> Immediate:
+    try:
+        if word[:2] in ("0f", "0F"):
+            return Immediate(int(word[2:], 16), 32)
+        if word[:2] in ("0d", "0D"):
+            return Immediate(int(word[2:], 16), 64)
+        return Immediate(int(word.rstrip("U"), 0))
+    except ValueError:
+        raise PtxError(f"line {line}: no number: `{word}`") from None

@@ -193,6 +193,8 @@ def read_operand(operand: Operand | None, type: str, widened: bool = False) -> R
     if isinstance(operand, Variable) and type[1:] == "64":
         variable = operand
         return lambda frame: frame.locate(variable)
+    if isinstance(operand, Address) and isinstance(operand.base, Variable) and type[1:] == "64":
+        return _read_address(operand)
     raise PtxError(f"no operand of type .{type}")
 
 
