@@ -13,7 +13,6 @@ import pytest
 
 from cajeta_dot import driver
 from cajeta_dot.backends import Options
-from cajeta_dot.backends.x86 import backend as x86
 from cajeta_dot.diagnostics import Reporter
 from cajeta_dot.driver import find_target
 from cajeta_dot.types import BOOLEAN, INT8, INT32, INT64, UINT8, Scalar, Vector
