@@ -104,7 +104,7 @@ def _make_machine(architecture: str, block: Extent) -> Machine:
         features=(),
         family="amdgcn",
         forms=ARCHITECTURES[architecture],
-        halves="float32",
+        halves="lanes",
         gpu=_make_gpu(block),
         bytes_in_words=True,
         flags=(_CODE_OBJECT,),

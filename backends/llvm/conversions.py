@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from cajeta_dot.backends.llvm.writer import Writer
 
     Shape = Scalar | Vector
-    # none: no instruction; float32: to and from float32 only (F16C); all: from float64 too.
-    Halves = Literal["none", "float32", "all"]
+    # none: no instruction; float32: to and from float32 only (F16C); lanes: the same for one lane at a time, because LLVM can't
+    # select them for all vectors; all: from float64 too.
+    Halves = Literal["none", "float32", "lanes", "all"]
 
 
 def convert(writer: Writer, term: str, old: Shape, new: Shape, halves: Halves) -> str:
@@ -40,6 +41,8 @@ def convert(writer: Writer, term: str, old: Shape, new: Shape, halves: Halves) -
     source, target = element_of(old), element_of(new)
     if source == target:
         return term
+    if halves == "lanes" and isinstance(old, Vector) and (_is_half(source) or _is_half(target)):
+        return _convert_lanes(writer, term, old, new)
     if _is_half(source):
         single = with_element(old, FLOAT32)
         return convert(writer, _from_half(writer, term, old, halves), single, new, halves)
@@ -50,6 +53,15 @@ def convert(writer: Writer, term: str, old: Shape, new: Shape, halves: Halves) -
         return writer.call(spell(new), f"llvm.{way}.sat.{suffix(new)}.{suffix(old)}", (spell(old), term))
     instruction = _instruction(source, target)
     return writer.value(f"{instruction} {spell(old)} {term} to {spell(new)}") if instruction else term
+
+
+def _convert_lanes(writer: Writer, term: str, old: Vector, new: Shape) -> str:
+    made = "poison"
+    for lane in range(old.lanes):
+        single = writer.value(f"extractelement {spell(old)} {term}, i32 {lane}")
+        done = convert(writer, single, old.element, element_of(new), "float32")
+        made = writer.value(f"insertelement {spell(new)} {made}, {spell(element_of(new))} {done}, i32 {lane}")
+    return made
 
 
 def _is_half(element: Scalar) -> bool:

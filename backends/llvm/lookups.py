@@ -1,4 +1,5 @@
-"""Table lookups: bytes chosen from a table of 16 bytes, which x86 does with one instruction for a whole register.
+"""Table lookups: bytes chosen from a table of 16 bytes, for which x86, AArch64 and WebAssembly have one instruction for a whole
+register.
 
 `lut4` and `tableLookup` expand to lanes taken one by one: a `build` of `extract_at` of the table, each at one lane of a vector
 of masked indexes. LLVM puts that together again for up to 32 lanes, but not for 64.
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 
 TABLE_LANES = 16
 LANE_BY_LANE = "lane by lane"  # the form of a lookup for which there is no instruction
-# Bytes of a register -> the feature that it takes, and the intrinsic, whose every 16 bytes look into 16 of the table.
-_SHUFFLES = {
-    16: ("ssse3", "llvm.x86.ssse3.pshuf.b.128"),
-    32: ("avx2", "llvm.x86.avx2.pshuf.b"),
-    64: ("avx512bw", "llvm.x86.avx512.pshuf.b.512"),
-}
+# Bytes of a register, the feature that it takes, the instruction, and the intrinsic, whose every 16 bytes look into 16 of the
+# table.
+_SHUFFLES = (
+    (16, "ssse3", "pshufb", "llvm.x86.ssse3.pshuf.b.128"),
+    (32, "avx2", "pshufb", "llvm.x86.avx2.pshuf.b"),
+    (64, "avx512bw", "pshufb", "llvm.x86.avx512.pshuf.b.512"),
+    (16, "neon", "tbl", "llvm.aarch64.neon.tbl1.v16i8"),
+    (16, "simd128", "i8x16.swizzle", "llvm.wasm.swizzle"),
+)
 
 
 def match_lookup(value: Value) -> tuple[Value, Value] | None:
@@ -45,9 +49,9 @@ def match_lookup(value: Value) -> tuple[Value, Value] | None:
 
 def describe_lookup(value: Value, function: Function, machine: Machine) -> Choice:
     """What a lookup became, for the user. `pshufb` is told of where the processor's family has it."""
-    packed = any(feature in machine.forms for feature, _ in _SHUFFLES.values())
-    form, instruction = ("shuffle", "pshufb") if packed else (LANE_BY_LANE, "a load and an insert for each lane")
-    why = "" if packed or machine.family != "x86" else "pshufb needs ssse3"
+    instruction = next((name for _, feature, name, _ in _SHUFFLES if feature in machine.forms), "")
+    form, why = ("shuffle", "") if instruction else (LANE_BY_LANE, "pshufb needs ssse3" if machine.family == "x86" else "")
+    instruction = instruction or "a load and an insert for each lane"
     lanes = len(value.args)
     return Choice(value.start, value.end, function.name, "lookup", lanes, "", form, instruction, why)
 
@@ -66,7 +70,7 @@ def _is_masked(indexes: Value, lanes: int) -> bool:
 
 def emit_lookup(writer: Writer, table: str, indexes: str, lanes: int, features: frozenset[str]) -> str | None:
     """The lookup in registers as large as the features allow; None where they allow none."""
-    registers = [size for size, (feature, _) in _SHUFFLES.items() if feature in features]
+    registers = {size: intrinsic for size, feature, _, intrinsic in _SHUFFLES if feature in features}
     if not registers:
         return None
     from functools import reduce
@@ -79,8 +83,8 @@ def emit_lookup(writer: Writer, table: str, indexes: str, lanes: int, features: 
     all_indexes, one_table = Lanes(reading, indexes, 8, lanes), Lanes(reading, table, 8, TABLE_LANES)
     parts: list[Lanes[str]] = []
     start = 0
-    for size in cut(lanes, registers):
-        type, (_, intrinsic) = f"<{size} x i8>", _SHUFFLES[size]
+    for size in cut(lanes, tuple(registers)):
+        type, intrinsic = f"<{size} x i8>", registers[size]
         repeated = one_table.shuffle(one_table, [lane % TABLE_LANES for lane in range(size)])
         found = writer.call(type, intrinsic, (type, repeated.term), (type, all_indexes.window(start, size).term))
         parts.append(Lanes(reading, found, 8, size).window(0, min(size, lanes - start)))

@@ -165,10 +165,10 @@ _QEMU = ("qemu-user", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross")
 _QEMU_RISCV = ("qemu-user", "gcc-riscv64-linux-gnu", "libc6-dev-riscv64-cross")
 _AARCH64 = _link_with("aarch64-linux-gnu-gcc", "qemu-aarch64", "-cpu", "max")
 _RISCV64 = _link_with("riscv64-linux-gnu-gcc", "qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0")
-# qemu knows neither Zvqdotq nor float16 in vectors: what is left of the machine.
+# qemu knows neither Zvqdotq nor float16: what is left of the machine.
 _PLAIN_RISCV = replace(
     riscv64.MACHINE,
-    features=tuple(f for f in riscv64.FEATURES if f not in ("zfhmin", "zvfhmin", riscv64.DOT)),
+    features=tuple(f for f in riscv64.FEATURES if f not in ("zfhmin", riscv64.DOT)),
     forms=frozenset[str](),
     halves="none",
 )

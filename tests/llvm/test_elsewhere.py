@@ -23,6 +23,7 @@ from . import emulation
 from .emulation import EMULATORS
 from .programs import SOURCE, apply_all, make_program, run_all
 from .test_dots import SIGNS, accumulators, define, draw
+from .test_lookups import lookup_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,6 +119,17 @@ def test_what_is_known_of_the_operands_changes_no_result(machine: str) -> None:
     forms = {choice.form.partition(",")[0] for choice in loaded.choices}
     small = {"aarch64-dotprod": {"sdot", "udot"}, "aarch64-neon": {"neon narrow"}, "wasm32-simd128": {"relaxed"}}
     assert small.get(machine, set()) <= forms
+
+
+def test_bytes_are_looked_up_in_a_table(machine: str) -> None:
+    kernel = lookup_kernel(24)
+    indexes = np.arange(ITEMS * 24).astype(np.uint8)
+    table = np.random.default_rng(1).integers(-128, 128, (ITEMS, 16)).astype(np.int8)
+    (got,) = run_all(
+        load(make_program(kernel), machine).entries[kernel], [Vector(INT8, 24)], [indexes, table.reshape(-1)], ITEMS
+    )
+    wanted = np.take_along_axis(table, (indexes & 15).astype(int).reshape(ITEMS, 24), axis=1)
+    assert (got.reshape(ITEMS, 24) == wanted).all()
 
 
 class Emulated:
