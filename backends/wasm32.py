@@ -18,7 +18,9 @@ TRIPLE = "wasm32-unknown-unknown"
 LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"
 FEATURES = ("simd128", "relaxed-simd")
 
-MACHINE = Machine(NAME, TRIPLE, LAYOUT, "generic", FEATURES, "wasm32", frozenset(FEATURES), halves="none", size_bits=32)
+MACHINE = Machine(
+    NAME, TRIPLE, LAYOUT, "generic", FEATURES, "wasm32", frozenset(FEATURES), halves="none", size_bits=32, mask_lanes=16
+)
 INFO = TargetInfo(NAME, "WebAssembly with SIMD and relaxed SIMD", KINDS, dot="i32x4.dot_i16x8_s")
 TIERS = (Tier(INFO, MACHINE),)
 backend: Backend = Processors("wasm32", TIERS)

@@ -23,7 +23,7 @@ from cajeta_dot.backends.llvm.writer import Writer, spell_operands
 from cajeta_dot.ir import COMPARISONS, Barrier, Break, Continue, If, Loop, Return, Value
 from cajeta_dot.ranges import Ranges
 from cajeta_dot.record import record
-from cajeta_dot.types import BOOLEAN, FLOAT32, FLOAT64, INT64, VOID, Array, Scalar, Vector, element_of, with_element
+from cajeta_dot.types import BOOLEAN, FLOAT32, FLOAT64, INT64, VOID, Array, Scalar, Vector, element_of, lanes_of, with_element
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -314,6 +314,23 @@ class FunctionWriter:
             total = self._compute_wider(Value("add", value.type, (operand, operand)), (total, lane))
         return total
 
+    def reduce_mask(self, value: Value, args: Sequence[str]) -> str:
+        """`any` and `all`, in pieces of as many lanes as LLVM can reduce."""
+        mask, most, writer = _shape(value.args[0].type), self.module.machine.mask_lanes, self.writer
+        if lanes_of(mask) <= most:
+            return self._compute(value, args)
+        found: list[str] = []
+        for start in range(0, lanes_of(mask), most):
+            piece = Vector(BOOLEAN, min(most, lanes_of(mask) - start))
+            picks = ", ".join(f"i32 {start + lane}" for lane in range(piece.lanes))
+            whole = f"{spell(mask)} {args[0]}"
+            lanes = writer.value(f"shufflevector {whole}, {whole}, <{piece.lanes} x i32> <{picks}>")
+            found.append(self._compute(Value(value.op, BOOLEAN, (Value("param", piece),)), [lanes]))
+        joined = found[0]
+        for one in found[1:]:
+            joined = writer.value(f"{'or' if value.op == 'any' else 'and'} i1 {joined}, {one}")
+        return joined
+
     def divide(self, value: Value, args: Sequence[str]) -> str:
         """`div` and `rem`: of floats plain; of scalar integers, with checks on, after a check."""
         if element_of(value.type).is_float:
@@ -417,6 +434,8 @@ _SPECIAL: dict[str, Special] = {
     "div": FunctionWriter.divide,
     "rem": FunctionWriter.divide,
     "sum": FunctionWriter.sum,
+    "any": FunctionWriter.reduce_mask,
+    "all": FunctionWriter.reduce_mask,
     "build": FunctionWriter.build,
     "dot": FunctionWriter.dot,
     "call": FunctionWriter.call,

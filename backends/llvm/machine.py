@@ -20,7 +20,8 @@ class Machine:
     forms: the features that dot products may use, and `family` whose instructions those are.
     halves: what it knows of float16. gpu: how it is written for if it is one, where kernels are one work item each and arrays
     lie in global memory. bytes_in_words: it has no byte lanes, so four bytes are worked on as one word (`words`).
-    flags: metadata nodes about the whole module. size_bits: of C's size_t.
+    flags: metadata nodes about the whole module. size_bits: of C's size_t. mask_lanes: of the longest mask that LLVM can reduce
+    to one boolean without failing.
     lacks: (opcode, kind of element) -> what a message calls it, for what it can't do exactly.
     clamps: dot products may take a form that is not exact. tune: the processor that code is timed for, if it is another.
     kernel_attributes: what is said of each kernel.
@@ -38,6 +39,7 @@ class Machine:
     bytes_in_words: bool = False
     flags: tuple[str, ...] = ()
     size_bits: int = 64
+    mask_lanes: int = 256
     lacks: Mapping[tuple[str, str], str] = {}
     clamps: bool = False
     tune: str = ""

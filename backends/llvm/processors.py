@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 KINDS = ("llvm-ir", "asm", "obj", "header")
 # Family of a machine -> what LLVM calls a processor that can run its code, and what a message calls it.
-_PROCESSORS = {"x86": ("x86_64", "an x86-64 processor"), "aarch64": ("aarch64", "an AArch64 processor")}
+_PROCESSORS = {
+    "x86": ("x86_64", "an x86-64 processor"),
+    "aarch64": ("aarch64", "an AArch64 processor"),
+    "riscv64": ("riscv64", "a RISC-V processor"),
+    "wasm32": ("wasm32", "a WebAssembly engine"),
+}
 
 
 @record
