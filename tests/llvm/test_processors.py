@@ -6,7 +6,7 @@ import re
 import struct
 from collections import Counter
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -31,11 +31,11 @@ LANES = (4, 8, 12, 16, 20, 32, 48, 64, 128, 256)
 TARGETS = [tier.info.name for family in (aarch64, riscv64, wasm32) for tier in family.TIERS]
 
 
-def emit(target: str, kind: str, program: Program, **options: Any) -> Artifact:
+def emit(target: str, kind: str, program: Program, *, checks: bool = False) -> Artifact:
     found = find_target(target)
     assert found
     reporter = Reporter(SOURCE)
-    artifact = found[0].emit(program, target, kind, Options(**options), reporter)
+    artifact = found[0].emit(program, target, kind, Options(checks=checks), reporter)
     assert artifact, [d.message for d in reporter.found]
     return artifact
 
