@@ -14,6 +14,7 @@ const split = x => {
 }
 // a * b + c, rounded once to so many bits and to no less than 2^least.
 const fma = (bits, least) => (a, b, c) => {
+    if (Number.isFinite(a) && Number.isFinite(b) && !Number.isFinite(c)) return c
     if (![a, b, c].every(Number.isFinite) || a === 0 || b === 0) return a * b + c
     const [p, q] = split(a), [r, s] = split(b), [t, u] = split(c)
     let exponent = Math.min(q + s, u), sum = (p * r << BigInt(q + s - exponent)) + (t << BigInt(u - exponent))

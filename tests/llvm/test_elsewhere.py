@@ -1,6 +1,7 @@
 """Code for AArch64, RISC-V and WebAssembly, run by qemu and node where these are installed.
 
-`CAJETA_TEST_EMULATED="aarch64-neon wasm32-simd128" pytest tests/llvm` runs the tests of all opcodes there too.
+`CAJETA_TEST_EMULATED="aarch64-neon wasm32-simd128" pytest tests/llvm/test_{operations,conversions,lookups}.py` runs the tests
+of all opcodes there too.
 """
 
 from __future__ import annotations
