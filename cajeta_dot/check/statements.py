@@ -7,7 +7,7 @@ from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.ir import Break, Continue, If, Loop, Return
 from cajeta_dot.record import replace
 from cajeta_dot.syntax import tree
-from cajeta_dot.types import POISON, VOID, Array, Type
+from cajeta_dot.types import BOOLEAN, POISON, VOID, Array, Type
 
 from . import MAX_NESTING, assign, expressions
 from .dots import DOT_NAMES
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from cajeta_dot.ir import Block, Value
+    from cajeta_dot.ir import Block, Slot, Value
 
     from .method import Local, MethodChecker
+
+
+MAX_LINKS = 16  # of `else if` that become branches inside one another
 
 
 def check_statement(m: MethodChecker, node: tree.Node) -> None:
@@ -152,6 +155,9 @@ def _warn_unused(m: MethodChecker, node: tree.Call) -> None:
 
 
 def _check_if(m: MethodChecker, node: tree.If) -> None:
+    if _is_long(node):
+        _check_chain(m, node)
+        return
     condition = expressions.check_condition(m, node.condition)
     start = m.assigned
     then = _check_nested(m, node.then)
@@ -160,6 +166,51 @@ def _check_if(m: MethodChecker, node: tree.If) -> None:
     m.assigned = m.merge_assigned(after_then, m.assigned)
     if condition:
         m.add(If(condition, then, otherwise))
+
+
+def _is_long(node: tree.Node | None) -> bool:
+    """Is it a chain of `else if` that would be nested too deeply?"""
+    for _ in range(MAX_LINKS):
+        if not isinstance(node, tree.If):
+            return False
+        node = node.otherwise
+    return isinstance(node, tree.If)
+
+
+def _check_chain(m: MethodChecker, node: tree.If) -> None:
+    """The links one behind the other. A variable says whether none was taken so far, once one was that is not left."""
+    pending: Slot | None = None
+    ends: list[int | None] = []
+    link: tree.Node | None = node
+    while link:
+        m.at(link.start, link.start + 1)
+        inside: Block = []
+        open_ = m.emitter.get(pending) if pending else None
+        around = m.emit_into(inside) if open_ else m.emitter.block
+        if isinstance(link, tree.If):
+            condition = expressions.check_condition(m, link.condition)
+            start = m.assigned
+            then = _check_nested(m, link.then)
+            m.at(link.start, link.start + 1)
+            if m.assigned is not None:
+                if pending is None:
+                    pending = m.temporary(BOOLEAN)
+                    m.emitter.set(pending, m.emitter.const(BOOLEAN, True))
+                before = m.emit_into(then)
+                m.emitter.set(pending, m.emitter.const(BOOLEAN, False))
+                m.emit_into(before)
+            ends.append(m.assigned)
+            m.assigned = start
+            if condition:
+                m.add(If(condition, then, []))
+            link = link.otherwise
+        else:
+            m.emitter.block.extend(_check_nested(m, link))
+            link = None
+        m.emit_into(around)
+        if open_:
+            m.add(If(open_, inside, []))
+    m.assigned = m.merge_assigned(*ends, m.assigned)
 
 
 def _check_while(m: MethodChecker, node: tree.While) -> None:

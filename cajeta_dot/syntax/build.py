@@ -155,6 +155,13 @@ def _initializer(v: Any, start: int, end: int) -> Foreign:
     return Foreign(start, end, "a block outside a method", v[1].start, v[1].start + 1)
 
 
+def _chain(links: list[tuple[int, Any, Any]], last: Any, end: int) -> If:
+    """Each link is the offset of its `if`, its condition and its statement; `last` stands behind the last `else`."""
+    for start, condition, then in reversed(links):
+        last = If(start, end, condition, then, last)
+    return last
+
+
 def _for(v: Any, start: int, end: int) -> For:
     _, _, first, _, condition, _, updates, _, body = v
     return For(start, end, (first,) if isinstance(first, Declaration) else tuple(first), condition, tuple(updates), body)
@@ -235,8 +242,12 @@ BUILDERS: dict[str, Builder] = {
     "declarator_of_array": _declarator_of_array,
     "empty_braces": lambda v, start, end: ArrayLiteral(start, end, ()),
     "braces": lambda v, start, end: ArrayLiteral(start, end, tuple(v[1])),
-    "if_then": lambda v, start, end: If(start, end, v[2], v[4], None),
-    "if_else": lambda v, start, end: If(start, end, v[2], v[4], v[6]),
+    "if_head": lambda v, start, end: (start, v[2]),
+    "if_then": lambda v, start, end: If(start, end, v[0][1], v[1], None),
+    "first_link": lambda v, start, end: [(*v[0], v[1])],
+    "next_link": lambda v, start, end: _append([v[0], (*v[1], v[2])], start, end),
+    "chain_to_then": lambda v, start, end: _chain(v[0], If(v[1][0], end, v[1][1], v[2], None), end),
+    "chain_to_else": lambda v, start, end: _chain(v[0], v[1], end),
     "while_loop": lambda v, start, end: While(start, end, v[2], v[4]),
     "do_loop": lambda v, start, end: DoWhile(start, end, v[1], v[4]),
     "for_loop": _for,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .problems import Problem
     from .tree import Node, Unit
 
-# Symbols waiting on the stack: 980 nested parentheses, 490 blocks or calls, 160 `else if` or loops.
+# Symbols waiting on the stack: 980 nested parentheses, 490 blocks or calls, 160 loops.
 MAX_DEPTH = 1000
 MAX_TOKENS = 1_500_000  # more than 100,000 long lines have; each costs about 200 bytes, and more in the checker
 

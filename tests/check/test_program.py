@@ -105,7 +105,7 @@ NESTED = {
     "loads": ("static int32 g(int32[] x) {{ return {}; }}", "x.vload<4>(", "0", ").sum()", 2),
     "conditions": ("static boolean g(boolean x) {{ return {}; }}", "x && (x || ", "x", ")", 2),
     "blocks": ("static void g(int32 x) {{ {} }}", "{", "x = 1;", "}", 1),
-    "branches": ("static void g(int32 x) {{ {} }}", "if (x == 1) x = 2; else ", "x = 3;", "", 1),
+    "branches": ("static void g(int32 x) {{ {} }}", "if (x == 1) ", "x = 3;", "", 1),
     "loops": ("static void g(int32 x) {{ {} }}", "while (x > 0) ", "x = x - 1;", "", 1),
     "methods": ("static int32 g(int32[] x) {{ return {}; }}", "", "x.vload<4>(0)", ".abs()", 1),
 }

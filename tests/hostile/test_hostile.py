@@ -66,7 +66,6 @@ def test_programs_go_through_every_phase(name: str, tmp_path: Path) -> None:
 # What is beyond a limit, and says so.
 REFUSED = {
     "product of floats": {"E0303"},
-    "else if": {"E0111"},
     "calls in a row": {"E0111"},
     "barriers in helpers called twice": {"E0511"},
     "variables that follow each other": {"E0506"},
