@@ -72,23 +72,24 @@ def _declare(w: Writer, name: str, items: int) -> tuple[Memory, Memory]:
     element = w.any_number()
     each = w.pick((1, 2, 5, 8, 17))
     total = items * each
-    if w.chance(0.3):
+    is_padded = w.chance(0.3)
+    if is_padded:
         w.note("BlockPadded")
         every, by = w.pick(_PADDINGS)
         w.line(f"BlockPadded<{element},{every},{by}> {name} = shared {element}[{total + total // every * by + 1}];")
     else:
         w.note("Shared")
         w.line(f"Shared<{element}> {name} = shared {element}[{total}];")
-    whole = Memory(name, element, total, is_shared=True)
+    whole = Memory(name, element, total, is_shared=True, is_padded=is_padded)
     return whole._replace(span=each, base=f"part * {each}", writable=True), whole
 
 
 def _fill(w: Writer, memory: Memory) -> None:
-    """Nobody may read what was not written."""
+    """Nobody may read what was not written; a vector's store reads the ends of its place in a padded array."""
     element = memory.element
     assert isinstance(element, Scalar)
     w.budget = 10
-    if memory.span <= 8 and w.chance(0.4):
+    if not memory.is_padded and memory.span <= 8 and w.chance(0.4):
         w.line(f"{memory.name}.vstore({memory.base}, {w.vector(Vector(element, memory.span), 2).text});")
         return
     with w.block(f"for (uint32 k = 0; k < {memory.span}; k++) {{"):

@@ -62,6 +62,7 @@ class Memory(NamedTuple):
     base: str = ""
     writable: bool = False
     is_shared: bool = False
+    is_padded: bool = False
 
 
 class Helper(NamedTuple):
