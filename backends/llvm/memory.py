@@ -103,10 +103,15 @@ def insert_at(function: FunctionWriter, value: Value, args: Sequence[str]) -> st
 
 
 def _bring_into_range(function: FunctionWriter, value: Value, index: str) -> str:
-    """Checked, or taken modulo the lanes as an unsigned number of its own width."""
+    """Checked, or taken modulo the lanes as an unsigned number of its own width.
+
+    It is frozen, which changes nothing: LLVM would freeze it itself where it takes a lane from memory instead, and where it
+    takes several by one index it fails an assertion in that and ends the process.
+    """
     type, lanes = value.args[1].type, lanes_of(value.args[0].type)
     assert isinstance(type, Scalar)
     writer, module = function.writer, function.module
+    index = writer.value(f"freeze {spell(type)} {index}")
     if module.can_fault(value):
         wide = widen_index(writer, type, index)
         bad = is_outside(writer, wide, str(lanes))

@@ -118,3 +118,25 @@ def test_everything_compiles_for_every_target(target: str) -> None:
 
 def test_masks_of_known_lanes_compile() -> None:
     run_child("for target in ('x86-sse2', 'x86-avx2', 'x86-vnni'): compile_known_masks(target)")
+
+
+LANES_OF_ONE_LOAD = """
+@Kernel static void k(KernelBuffer<{0}> out, KernelBuffer<{0}> a) {{
+    for (uint32 k = 0; k < 4; k++) {{ out[k] = (a.vload<{1}>(0) >>> ({0}) k)[(uint32) a[3] % {1}]; }}
+}}
+"""
+
+
+def compile_lanes_of_one_load() -> None:
+    """What the third child does: a loop that LLVM unrolls, and in which it then takes lanes out of memory by one index."""
+    for type, lanes, target in itertools.product(("int32", "uint64"), (4, 8), ("nvptx", "x86-sse2", "x86-vnni")):
+        print(target, lanes, type, flush=True)
+        source, reporter = driver.decode("lanes.cj", LANES_OF_ONE_LOAD.format(type, lanes).encode())
+        program = driver.check_source(source, reporter)
+        assert program
+        backend, kind = (nvptx, "ptx") if target == "nvptx" else (x86, "obj")
+        assert backend.emit(program, target, kind, Options(checks=False), reporter)
+
+
+def test_lanes_of_one_load_compile() -> None:
+    run_child("compile_lanes_of_one_load()")
