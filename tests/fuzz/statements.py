@@ -45,7 +45,7 @@ def assigned_later(w: Writer, _: None, depth: int) -> None:
     """Declared without a value, which every path then gives."""
     type = w.any_shape()
     condition, then, otherwise = w.truth(depth).text, w.assignable(type, depth).text, w.assignable(type, depth).text
-    name = w.declare(type).name
+    name = w.declare(type, letter="t").name  # not a constant's name: the values may use that
     w.line(f"{type} {name};")
     w.line(f"if ({condition}) {{ {name} = {then}; }} else {{ {name} = {otherwise}; }}")
 
