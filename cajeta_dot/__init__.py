@@ -15,6 +15,7 @@ from .version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .diagnostics import CompileError
+    from .run.arrays import empty
     from .run.compile import compile, compile_file
     from .run.errors import BoundsError, DeviceError, DeviceMissing, DivisionError, KernelError, LaneIndexError
     from .run.functions import Function
@@ -28,6 +29,7 @@ if not path.isdir(path.join(_here, "grammar")):
 _HOMES = {
     "compile": "run.compile",
     "compile_file": "run.compile",
+    "empty": "run.arrays",
     "Module": "run.module",
     "Function": "run.functions",
     "CompileError": "diagnostics",
@@ -65,4 +67,5 @@ __all__ = [
     "__version__",
     "compile",
     "compile_file",
+    "empty",
 ]
