@@ -29,6 +29,7 @@ class Options:
     gpu_arch, target_env, ptx_version: see `reference/cli.md`; empty is the target's default. block: items of a workgroup on
     GPUs; any but the default is a promise to nvptx that no launch has more.
     fallback: expand what the architecture lacks instead of refusing. int_dot: may the spirv target use its dot opcodes.
+    split_accumulators: may CPU targets gather a loop's sum of dots in several parts, and widen its four-lane dots.
     narrow_memory: may it use memory of 8 and 16 bits. device: what runs the code if not this processor: one of the target's
     `devices`, alone or with the index or a part of the name of one, such as `vulkan:1`.
     cpu: the processor that code is for; features: changes to what the target has, as `+avxvnni,-avx512vnni`.
@@ -42,6 +43,7 @@ class Options:
     block: tuple[int, int, int] = DEFAULT_BLOCK
     fallback: bool = False
     int_dot: bool = True
+    split_accumulators: bool = True
     debug_lines: bool = False
     narrow_memory: bool = True
     device: str = ""

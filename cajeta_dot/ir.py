@@ -162,9 +162,11 @@ OPS: dict[str, tuple[int | None, str]] = {
     "insert": (2, "lane"),  # vector, element
     "insert_at": (3, "lane_at"),  # vector, index, element
     "shuffle": (2, "shuffle"),  # attr: for each lane its place in the two vectors end to end
+    # attr of dot: COPY where a pass has made it of another that stays, otherwise None
     "dot": (3, "dot"),  # w, x: 4n bytes, each read by its own signedness; acc: n lanes of int32, or one that takes all; wraps
     "sum": (1, "sum"),  # lanes in order from lane 0; integers of 32 and 64 bits, floats
     "any": (1, "mask"), "all": (1, "mask"),
+    # attr of load and store: INSIDE where the access is known to be in its array, otherwise None
     "load": (2, "load"),  # array, index of any integer type -> element, or a vector of neighbours
     "store": (3, "store"),  # array, index, element or vector
     "length": (1, "length"),  # array -> int64
@@ -176,6 +178,7 @@ OPS: dict[str, tuple[int | None, str]] = {
     "method": (None, "method"),  # attr: a row of check/methods.py or check/builtins.py; gone after passes/expand.py
 }  # fmt: skip
 
+INSIDE, COPY = "inside", "copy"
 COORDINATES = tuple(f"{what}.{axis}" for what in ("global", "local", "group", "size") for axis in "xyz")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 # What else an operation does than make its value. All others may be dropped, repeated and moved.
@@ -189,7 +192,9 @@ def can_fault(value: Value) -> bool:
         divisor = value.args[1]
         known = divisor.op == "const" and divisor.attr not in (0, -1)
         return isinstance(value.type, Scalar) and value.type.is_integer and not known
-    return value.op in ("load", "store", "extract_at", "insert_at", "allocate")
+    if value.op in ("load", "store"):
+        return value.attr != INSIDE
+    return value.op in ("extract_at", "insert_at", "allocate")
 
 
 def is_pure(value: Value) -> bool:

@@ -14,25 +14,37 @@ from cajeta_dot.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from cajeta_dot.backends import Choice
+    from cajeta_dot.backends import Choice, Options
     from cajeta_dot.backends.llvm.machine import Machine
     from cajeta_dot.backends.llvm.modules import ModuleText
     from cajeta_dot.diagnostics import Reporter
-    from cajeta_dot.ir import Program
+    from cajeta_dot.ir import Function, Program
+    from cajeta_dot.passes.rows import Row
 
 
 def write_program(
-    program: Program, machine: Machine, checks: bool, reporter: Reporter, lines: bool = False
+    program: Program,
+    machine: Machine,
+    checks: bool,
+    reporter: Reporter,
+    lines: bool = False,
+    options: Options | None = None,
 ) -> ModuleText | None:
-    """The module, its exports by the program's own functions; None after an error. `lines`: with line numbers."""
+    """The module, its exports by the program's own functions; None after an error. `lines`: with line numbers. `options`:
+    what a CPU's loops may become; without them they stay as they are."""
     core = expand(program)
     # Where a kernel is cut at its barriers, they must be in the kernel; on a GPU LLVM rounds on the way to a remainder.
     core = expand_remainders(core) if machine.is_gpu else inline_barriers(core)
     if refuse(core, machine, reporter):
         return None
-    module = write_module(core, machine, checks, lines)
+    rows: Mapping[Function, Row] = {}
+    if options and options.optimize and not machine.is_gpu:
+        from cajeta_dot.backends.llvm.loops import optimize_loops
+
+        core, rows = optimize_loops(core, machine, checks, options, reporter)
+    module = write_module(core, machine, checks, lines, rows)
     copies = core.functions[-len(program.functions) :]
     origins = dict(zip(copies, program.functions, strict=True))
     return replace(module, exports={origins[function]: name for function, name in module.exports.items()})

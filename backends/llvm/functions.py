@@ -166,7 +166,10 @@ class FunctionWriter:
         writer.begin(update)
         yield from self._write(item.update, keep=True)
         self._release(outside)
-        self._go_on_if(item.again, test, leave, outside)
+        if item.again is None:
+            writer.close(f"br label %{test}{self.module.note_loop(item)}")
+        else:
+            self._go_on_if(item.again, test, leave, outside)
         writer.begin(leave)
 
     def _go_on_if(self, condition: Value | None, onward: str, leave: str, outside: int) -> None:

@@ -37,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cajeta_dot.backends.llvm.modules import Module
     from cajeta_dot.ir import Function
+    from cajeta_dot.passes.rows import Row
     from cajeta_dot.types import Type
 
 LAUNCH_BYTES, FAULT_OFFSET = 80, 40
@@ -67,8 +68,19 @@ def write_gpu_kernel(module: Module, function: Function) -> list[str]:
 def write_kernel(module: Module, function: Function) -> list[str]:
     """The loops over workgroups and work items around the work item's own function, which LLVM puts in their middle."""
     checked = _CALL_AND_BLAME if function in module.faulting else _CALL
-    items = _ITEMS.format(call=checked.format(call=_call(module, function)))
-    return [*_head(module, function), f"{_BEGIN.format(begin=_GO)}{items}{_END}{_DONE}}}"]
+    row = module.rows.get(function)
+    begin, whole, first, advance = _GO, "", "  br label %item\n", ""
+    group, one_by_one = "%group", "%line"
+    if row:
+        first, one_by_one = _ROW.format(call=_call_row(module, row, function, "%row.items", {})), "%one.by.one"
+    if row and row.is_global:
+        module.declarations["llvm.umin.i64"] = "declare i64 @llvm.umin.i64(i64, i64)"
+        start = {"local.y": "0", "local.z": "0"}
+        begin, whole = _ASK, _WHOLE.format(call=_call_row(module, row, function, "%whole.items", start))
+        group, advance = "%one.group", "  %advance = phi i64 [ 1, %plane.end ], [ %whole.groups, %whole ]\n"
+    items = _ITEMS.format(group=group, row=first, before=one_by_one, call=checked.format(call=_call(module, function)))
+    end = advance + _END.format(groups="%advance" if advance else "1")
+    return [*_head(module, function), f"{_BEGIN.format(begin=begin)}{whole}{items}{end}{_DONE}}}"]
 
 
 def write_workgroup_kernel(module: Module, function: Function) -> list[str]:
@@ -87,7 +99,7 @@ def write_workgroup_kernel(module: Module, function: Function) -> list[str]:
     call = f"  {_call(module, function)}\n  br label %group.done\ngroup.done:\n"
     return [
         *_head(module, function),
-        f"{_BEGIN.format(begin=allocate)}{call}{_END}  call void @free(ptr %memory)\n{_DONE}}}",
+        f"{_BEGIN.format(begin=allocate)}{call}{_END.format(groups='1')}  call void @free(ptr %memory)\n{_DONE}}}",
     ]
 
 
@@ -167,6 +179,13 @@ def _call(module: Module, function: Function) -> str:
     return f"call {returned_type(module, function)} @{quote(module.internal_names[function])}({spell_operands(operands)})"
 
 
+def _call_row(module: Module, row: Row, kernel: Function, items: str, places: dict[str, str]) -> str:
+    """`places`: what the row's first item has for coordinates, where that is not what they are called."""
+    hidden = [(type, places.get(name.removeprefix("%"), name)) for type, name in hidden_parameters(module, row.function)]
+    operands = [*parameters(module, kernel), ("i64", items), *hidden]
+    return f"call i1 @{quote(module.internal_names[row.function])}({spell_operands(operands)})"
+
+
 def _spell_in_c(type: Type) -> str:
     return "i8" if type == BOOLEAN else spell(type)
 
@@ -238,13 +257,12 @@ _GO = "  br label %group\n"
 _ITEMS = """\
   br label %plane
 plane:
-  %local.z = phi i32 [ 0, %group ], [ %local.z.next, %plane.end ]
+  %local.z = phi i32 [ 0, {group} ], [ %local.z.next, %plane.end ]
   br label %line
 line:
   %local.y = phi i32 [ 0, %plane ], [ %local.y.next, %line.end ]
-  br label %item
-item:
-  %local.x = phi i32 [ 0, %line ], [ %local.x.next, %item.end ]
+{row}item:
+  %local.x = phi i32 [ 0, {before} ], [ %local.x.next, %item.end ]
 {call}item.end:
   %local.x.next = add i32 %local.x, 1
   %more.x = icmp ult i32 %local.x.next, %size.x
@@ -259,9 +277,38 @@ plane.end:
   br i1 %more.z, label %plane, label %group.done
 group.done:
 """
+# All items along x at once, if that is possible.
+_ROW = """\
+  %row.items = zext i32 %size.x to i64
+  %row.done = {call}
+  br i1 %row.done, label %line.end, label %one.by.one
+one.by.one:
+  br label %item
+"""
+# All items of the workgroups that lie in a line, if these have no other items.
+_ASK = """\
+  %flat.y = icmp eq i32 %size.y, 1
+  %flat.z = icmp eq i32 %size.z, 1
+  %flat = and i1 %flat.y, %flat.z
+  %size.x.whole = zext i32 %size.x to i64
+  br label %group
+"""
+_WHOLE = """\
+  br i1 %flat, label %whole, label %one.group
+whole:
+  %line.left = sub i32 %grid.x, %group.x
+  %line.groups = zext i32 %line.left to i64
+  %left = sub i64 %group.end, %group.number
+  %whole.groups = call i64 @llvm.umin.i64(i64 %line.groups, i64 %left)
+  %whole.items = mul i64 %whole.groups, %size.x.whole
+  %whole.done = {call}
+  br i1 %whole.done, label %group.done, label %one.group
+one.group:
+"""
 _END = """\
-  %group.next = add i64 %group.number, 1
-  %after.x = add i32 %group.x, 1
+  %group.next = add i64 %group.number, {groups}
+  %steps.x = trunc i64 {groups} to i32
+  %after.x = add i32 %group.x, %steps.x
   %full.x = icmp eq i32 %after.x, %grid.x
   %next.x = select i1 %full.x, i32 0, i32 %after.x
   %carry.x = zext i1 %full.x to i32

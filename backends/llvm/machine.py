@@ -71,6 +71,11 @@ class Machine:
         return f"addrspace({self.gpu.stack})" if self.gpu and self.gpu.stack else ""
 
     @property
+    def register(self) -> int:
+        """Bytes of a vector register."""
+        return 64 if "avx512f" in self.features else 32 if "avx2" in self.features else 16
+
+    @property
     def feature_string(self) -> str:
         """As LLVM's target machines take it."""
         return ",".join(f"+{feature}" for feature in self.features)

@@ -18,6 +18,11 @@ class Metadata:
         """A node as LLVM spells it, and the name that stands for it: `!3`. Equal ones are one."""
         return self._names.setdefault(node, f"!{len(self._names)}")
 
+    def add_distinct(self, *others: str) -> str:
+        """A node that is like no other, because it refers to itself, and then to others."""
+        name = f"!{len(self._names)}"
+        return self.add(f"distinct !{{{', '.join((name, *others))}}}")
+
     def write(self) -> list[str]:
         """The end of the module."""
         named = {**self.named, **({"llvm.module.flags": ", ".join(self.flags)} if self.flags else {})}

@@ -38,11 +38,14 @@ from cajeta_dot.types import INT64, Array, Scalar, Vector, element_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cajeta_dot.backends import Choice
     from cajeta_dot.backends.forms.forms import Form
     from cajeta_dot.backends.llvm.machine import Machine
     from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Function, Program
+    from cajeta_dot.passes.rows import Row
 
 
 @record
@@ -60,13 +63,23 @@ class Module:
 
     faulting: those that return whether they faulted. recursive: those that are told how deep they are called. written:
     positions of the array parameters that may be written. coordinates: which of `facts.AXES` a function is given.
-    declarations: what is only called, name -> line. workgroups: kernels whose items meet or share arrays, on a CPU; memory:
-    what each of these needs. lines: where instructions come from, if that is to be said.
+    rows: for kernels, what does the items along x at once. declarations: what is only called, name -> line. workgroups:
+    kernels whose items meet or share arrays, on a CPU; memory: what each of these needs. lines: where instructions come from,
+    if that is to be said.
     """
 
-    def __init__(self, program: Program, machine: Machine, checks: bool, lines: bool = False):
+    def __init__(
+        self, program: Program, machine: Machine, checks: bool, lines: bool = False, rows: Mapping[Function, Row] | None = None
+    ):
+        rows = rows or {}
+        functions = [made for f in program.functions for made in ([rows[f].function, f] if f in rows else [f])]
+        program = ir.Program(program.source, functions, program.names)
         self.program, self.machine, self.checks = program, machine, checks
-        self.reachable = find_reachable(program, machine)
+        self.rows = rows
+        self.vectorized = {row.loop for row in rows.values()}
+        self.row_functions = made = frozenset(row.function for row in rows.values())
+        needed = frozenset(find_reachable(program, machine))
+        self.reachable = [function for function in program.functions if function in needed or function in made]
         self.recursive = find_recursive(program) if checks else frozenset[ir.Function]()
         self.faulting = find_faulting(program) if checks else frozenset[ir.Function]()
         self.written = written_arrays(program)
@@ -109,7 +122,9 @@ class Module:
         return self.sites[-1]
 
     def note_choice(self, value: Value, function: Function, form: Form, w_max: int, x_max: int) -> None:
-        self.choices.append(describe_choice(value, function, self.machine, form, w_max, x_max))
+        """For the user, who sees each operation of the source once."""
+        if value.attr != ir.COPY:
+            self.choices.append(describe_choice(value, function, self.machine, form, w_max, x_max))
 
     def pointer_to(self, array: Array) -> str:
         """The type of a pointer to the array's elements."""
@@ -125,6 +140,14 @@ class Module:
         if line not in self.globals:  # a copy of the operation means the same array
             self.globals.append(line)
         return name
+
+    def note_loop(self, loop: ir.Loop) -> str:
+        """What the jump back of a loop says of it: whether LLVM may do several turns at once."""
+        if loop not in self.vectorized:
+            return ""
+        wishes = '!{!"llvm.loop.vectorize.enable", i1 true}', '!{!"llvm.loop.interleave.count", i32 4}'
+        name = self.metadata.add_distinct(*map(self.metadata.add, wishes))
+        return f", !llvm.loop {name}"
 
     def emit_barrier(self, writer: Writer) -> None:
         gpu = self.machine.gpu
@@ -154,6 +177,7 @@ class Module:
             *helpers,
             f"attributes #0 = {{ {machine.attributes} }}",
             f"attributes #1 = {{ alwaysinline {machine.attributes} }}",
+            f"attributes #2 = {{ noinline {machine.attributes} }}",
             "",
             *self.metadata.write(),
             "",
@@ -161,8 +185,10 @@ class Module:
 
     def _write_internal(self, function: Function) -> list[str]:
         operands = [*parameters(self, function), *hidden_parameters(self, function)]
+        if function in self.row_functions:  # called by kernels only, whose arrays do not overlap
+            operands = [("ptr noalias" if type == "ptr" else type, name) for type, name in operands]
         head = f"{returned_type(self, function)} @{quote(self.internal_names[function])}({spell_operands(operands)})"
-        attributes = "#1" if function.kind == "kernel" else "#0"
+        attributes = "#1" if function.kind == "kernel" else "#2" if function in self.row_functions else "#0"
         writer = WorkgroupWriter if function in self.workgroups else FunctionWriter
         scope = self.lines.add_scope(function, self.internal_names[function])
         return [self.lines.mark_head(scope, f"define internal {head} {attributes} {{"), *writer(self, function).write(), "}"]
@@ -177,9 +203,11 @@ class Module:
         return self.lines.cover(write(self, function), function, self.exported_names[function])
 
 
-def write_module(program: Program, machine: Machine, checks: bool, lines: bool = False) -> ModuleText:
-    """The module of a program without methods (see passes/expand.py) that `refuse` has nothing against."""
-    module = Module(program, machine, checks, lines)
+def write_module(
+    program: Program, machine: Machine, checks: bool, lines: bool = False, rows: Mapping[Function, Row] | None = None
+) -> ModuleText:
+    """The module of a program without methods (see passes/expand.py) that `refuse` has nothing against; `rows` by kernel."""
+    module = Module(program, machine, checks, lines, rows)
     text = module.write()
     return ModuleText(text, module.exported_names, tuple(module.sites), tuple(module.choices))
 

@@ -118,7 +118,7 @@ class Processors:
     def _write(self, program: Program, machine: Machine, options: Options, reporter: Reporter) -> ModuleText | None:
         from cajeta_dot.backends.llvm.compile import remark_scalar, warn_clamping, write_program
 
-        module = write_program(program, machine, options.checks, reporter, options.debug_lines)
+        module = write_program(program, machine, options.checks, reporter, options.debug_lines, options)
         if module:
             warn_clamping(module.choices, machine, reporter)
             remark_scalar(module.choices, machine, f"`{self.better}` would pack it", reporter)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..types import Scalar
 
 LACKING = 3  # exit code: this machine can't run the target's code
+CPU_OPTIONS = ("cpu", "features", "split_accumulators")
 HERE = "`cajetac targets` says what runs here"
 DEVICE_OPTIONS = ("device", "target_env", "int_dot", "narrow_memory")
 ARRAY_FORMS = "`@FILE.npy`, `zeros:int32:16` or `int8:1,-2,3`"
@@ -38,7 +39,7 @@ def call(session: Session) -> int | None:
         session.messages.refuse(Refusal(FEATURE_MISSING, f"`{target.name}` makes code to run elsewhere{where}", HERE))
         return LACKING
     try:
-        module = _compile(session, files, target.name)
+        module = compile_for(session, files, target.name)
     except CompileError as error:
         session.show(error.diagnostics)
         return LACKING if any(d.rule is FEATURE_MISSING for d in error.diagnostics) else None
@@ -47,7 +48,7 @@ def call(session: Session) -> int | None:
         return None
     function = session.find_entry(module.functions)
     arguments = read_arguments(function.parameters, session.arguments.get("arguments", ()))
-    launch = _read_launch(session, function)
+    launch = read_launch(session, function)
     before = [argument.copy() if hasattr(argument, "copy") else None for argument in arguments]
     try:
         value = function(*arguments, **launch)
@@ -65,19 +66,20 @@ def call(session: Session) -> int | None:
     return None
 
 
-def _compile(session: Session, files: Sequence[str], target: str) -> Module:
-    """Raises CompileError."""
+def compile_for(session: Session, files: Sequence[str], target: str, num_threads: int | None = None) -> Module:
+    """The inputs as one program. Raises CompileError."""
     from ..run.compile import compile_texts
 
     texts = [(session.read_bytes(file), session.read(file)[0].name) for file in files]
     given = session.arguments.values
-    options: dict[str, Any] = {key: given[key] for key in (*DEVICE_OPTIONS, "cpu", "features") if key in given}
+    options: dict[str, Any] = {key: given[key] for key in (*DEVICE_OPTIONS, *CPU_OPTIONS) if key in given}
     if "optimize" in given:
         options["optimize"] = int(given["optimize"])
-    return compile_texts(texts, target, session.arguments.get("checks", True), None, options)
+    return compile_texts(texts, target, session.arguments.get("checks", True), num_threads, options)
 
 
-def _read_launch(session: Session, function: Function) -> dict[str, Any]:
+def read_launch(session: Session, function: Function) -> dict[str, Any]:
+    """The extent of a launch as the command line says it. Raises Refusal."""
     given = {key: session.arguments.get(key) for key in ("grid", "block", "threads")}
     launch = {key: value for key, value in given.items() if value is not None}
     if function.kind == "kernel" and "threads" not in launch and not {"grid", "block"} <= launch.keys():

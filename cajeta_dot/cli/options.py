@@ -69,6 +69,8 @@ OPTIONS = (
     Option(("--checks",), "", "checks", "run-time errors for accesses outside arrays and the like (run: on)", CALLED),
     Option(("--no-checks",), "", "checks", "leave them undefined", CALLED, False),
     Option(("-O",), "0|1|2|3", "optimize", "how much to optimize; 2 by default", CALLED),
+    Option(("-fsplit-accumulators",), "", "split_accumulators", "gather a loop's sum of dots in parts; the default", CALLED),
+    Option(("-fno-split-accumulators",), "", "split_accumulators", "one sum as written, one step at a time", CALLED, False),
     Option(("-g",), "", "debug_lines", "line numbers in the output", "build"),
     Option(("-M",), "", "rules", "write a rule for make to stdout, and nothing else", "build", "only"),
     Option(("-MD",), "", "rules", "write a rule for make beside the output", "build", "beside"),

@@ -10,12 +10,17 @@ from cajeta_dot.ir import Barrier, Break, Builder, If, Loop, Return, Slot, Value
 from cajeta_dot.types import BOOLEAN, Scalar, Vector
 
 from .rewrite import rewrite
+from .simplify import simplify_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cajeta_dot.ir import Block, Function, Item, Program
+
+
+MAX_HELPER = 300  # operations of a helper that is put in place
+MAX_VALUES = 5000  # operations of a function that helpers are put into
 
 
 def inline_barriers(program: Program) -> Program:
@@ -29,6 +34,44 @@ def inline_barriers(program: Program) -> Program:
         if function in waiting:
             function.body = _Inliner(function, waiting).block(function.body)
     return copy
+
+
+def inline_helpers(program: Program) -> Program:
+    """A copy of the program in which small helpers stand in place of their calls, where they only return at their end.
+
+    A loop that calls is then a loop of operations, which passes can look into.
+    """
+    small = {f for f in program.functions if f.kind == "device" and _is_small(f)}
+    if not small:
+        return program
+    copy = rewrite(program, lambda builder, value, args: None)
+    small = {new for old, new in zip(program.functions, copy.functions, strict=True) if old in small}
+    sizes: dict[Function, int] = {}
+    for function in copy.functions:
+        sizes[function] = _size_with_calls(function, small, sizes)
+        if sizes[function] > MAX_VALUES:
+            small.discard(function)
+            continue
+        if any(isinstance(item, Value) and item.op == "call" and item.attr in small for item in walk(function.body)):
+            function.body = _Inliner(function, small).block(function.body)
+            simplify_function(function)
+    return copy
+
+
+def _is_small(function: Function) -> bool:
+    """Does it return at its end only, and have no more than a few operations?"""
+    body = function.body
+    if not body or _returns(body[:-1]) or _returns(nested_blocks(body[-1])):
+        return False
+    return sum(1 for _ in walk(body)) <= MAX_HELPER
+
+
+def _size_with_calls(function: Function, small: set[Function], sizes: dict[Function, int]) -> int:
+    """How many operations it has when its helpers are in place."""
+    return sum(
+        sizes[item.attr] if isinstance(item, Value) and item.op == "call" and item.attr in small else 1
+        for item in walk(function.body)
+    )
 
 
 def find_waiting(program: Program) -> set[Function]:

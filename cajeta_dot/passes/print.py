@@ -88,7 +88,7 @@ class _Printer:
     def value(self, depth: int, value: Value) -> None:
         word = value.attr.name if value.op == "method" else value.op
         show = _ATTRIBUTES.get(value.op)
-        attribute = [self.names[value.attr]] if value.op in ("get", "set") else [show(value)] if show else []
+        attribute = [self.names[value.attr]] if value.op in ("get", "set") else [show(value)] if show and show(value) else []
         operands = [self.names[arg] for arg in value.args]
         leads = value.op in ("set", "call")
         listed = ", ".join(attribute + operands if leads else operands + attribute)
@@ -107,6 +107,8 @@ _ATTRIBUTES: dict[str, Callable[[Value], str]] = {
     "extract": lambda value: str(value.attr),
     "insert": lambda value: str(value.attr),
     "shuffle": lambda value: str(value.attr),
+    "load": lambda value: value.attr or "",
+    "store": lambda value: value.attr or "",
     "shared": lambda value: str(value.type.length) if isinstance(value.type, Array) else "",
     "call": lambda value: value.attr.name,
     "coordinate": lambda value: value.attr,

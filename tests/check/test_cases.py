@@ -14,7 +14,7 @@ from cajeta_dot.diagnostics.rules import RULES, UNKNOWN_FUNCTION, UNKNOWN_TYPE, 
 from .checking import CASES, apply, check, expected_in, found_in
 
 # Codes of other phases: command line, syntax, targets, and what the passes behind the checker say.
-_OTHERS = re.compile(r"E00..|E010[13-9]|E011[02]|E06..|W0401|R0404|R0405|R0406|R0601|R0604|R0605")
+_OTHERS = re.compile(r"E00..|E010[13-9]|E011[02]|E06..|W0401|R0404|R0405|R040[678]|R0601|R0604|R0605")
 _NOT_SAID_SO = re.compile(r"\billegal\b|\bsimply\b|\binvalid\b|!(?![=`~])|\bplease\b", re.IGNORECASE)
 
 SAID_ONCE = (UNKNOWN_FUNCTION, UNKNOWN_TYPE, UNKNOWN_VARIABLE)  # in a method

@@ -363,10 +363,79 @@ IN_DISPATCH = (
     ),
 )
 
+GUARD, SPLIT, SUMS, WIDEN = (f"cajeta_dot/passes/{name}.py" for name in ("guard", "split", "accumulators", "widen"))
+LOOPS, ROWS = "tests/passes/test_loops.py", "tests/llvm/test_rows.py::test_bits_and_errors"
+STEPS = f"{LOOPS}::test_every_number_of_steps[{{}}]"
+SUM = f"{LOOPS}::test_what_is_a_sum"
+IN_LOOPS = (
+    Mutant("one step too many in a turn", SPLIT, "(plan.parts - 1) * counted.step", "0", STEPS.format("uint8 int8 64")),
+    Mutant(
+        "a part of the sum left out",
+        SPLIT,
+        "[b.get(part) for part in parts])",
+        "[b.get(part) for part in parts[1:]])",
+        STEPS.format("uint8 int8 64"),
+    ),
+    Mutant(
+        "bias of a sum not taken back",
+        SPLIT,
+        'b.binary("sub", total, _add_pairs(',
+        'b.binary("add", total, _add_pairs(',
+        STEPS.format("int8 int8 64"),
+    ),
+    Mutant(
+        "a sum that is taken from split", SUMS, "return user.args[0] is sum_ and user.args[1] is not sum_", "return True", SUM
+    ),
+    Mutant("a sum that is multiplied split", SUMS, '        case "add":\n', '        case "add" | "mul":\n', SUM),
+    Mutant(
+        "a widened sum not added to the one before",
+        WIDEN,
+        'behind.binary("add", behind.get(slot), total)',
+        "total",
+        STEPS.format("int8 int8 four"),
+    ),
+    Mutant(
+        "steps of a wide loop beyond the end",
+        WIDEN,
+        "b.const(INT64, step - counted.step)",
+        "b.const(INT64, 0)",
+        STEPS.format("int8 int8 four"),
+    ),
+    Mutant(
+        "only the first step looked at",
+        GUARD,
+        "for numbers in now if facts.find_slope(index) else now[:1]",
+        "for numbers in now[:1]",
+        f"{LOOPS}::test_fault_is_the_same_one[uint8 int8 64]",
+    ),
+    Mutant(
+        "indexes taken not to wrap",
+        GUARD,
+        'holds = b.binary("and", holds, b.compare("eq", grown, expected))',
+        "assert grown and expected",
+        f"{LOOPS}::test_both_ends_inside_is_not_enough_where_the_index_wraps",
+    ),
+    Mutant(
+        "one element behind the array",
+        GUARD,
+        "b.const(INT64, lanes - 1)",
+        "b.const(INT64, lanes - 2)",
+        f"{LOOPS}::test_fault_is_the_same_one[uint8 int8 64]",
+    ),
+    Mutant(
+        "items up to the limit left out",
+        "cajeta_dot/passes/rows.py",
+        "int(trim.inclusive)",
+        "0",
+        f"{ROWS}[uint32-less or equal]",
+    ),
+)
+
 MUTANTS = {
     "forms": IN_FORMS,
     "LLVM emitter": IN_THE_LLVM_EMITTER,
     "range analysis": IN_RANGE_ANALYSIS,
+    "loops": IN_LOOPS,
     "SPIR-V": IN_SPIRV,
     "dispatch": IN_DISPATCH,
 }
