@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cajeta_dot import Module
+from tests.samples import quantized
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 NAMES = sorted(path.stem for path in SAMPLES.glob("*.cj"))
@@ -85,10 +86,75 @@ def multiply_q4k(module: Module, rows: int, blocks: int) -> tuple[NDArray[np.flo
     return y, wide @ (x.astype(np.float64) * np.repeat(scales, 256))
 
 
+def run_q8_0_matvec(module: Module) -> None:
+    random = np.random.default_rng(4)
+    for rows, blocks in ((3, 4), (2, 5), (4, 1)):
+        w, a = quantized.make_q8_0(rows, blocks, random), quantized.make_activations(32 * blocks, 32, random)
+        y = np.zeros(rows, np.float32)
+        module["matvec"](y, w, w.view(np.float16), a.x, a.scales, -128 * a.sums(4), rows, blocks, threads=rows)
+        assert_close(y, quantized.dequantize_q8_0(w), a.values())
+
+
+def run_q6k_matvec(module: Module) -> None:
+    random = np.random.default_rng(5)
+    rows, blocks = 3, 2
+    w, a = quantized.make_q6k(rows, blocks, random), quantized.make_activations(256 * blocks, 256, random)
+    y = np.zeros(rows, np.float32)
+    module["matvec"](y, w, w.view(np.float16), a.x, a.scales, -32 * a.sums(4), rows, blocks, threads=rows)
+    assert_close(y, quantized.dequantize_q6k(w), a.values())
+
+
+def run_q4k_rows16(module: Module) -> None:
+    random = np.random.default_rng(6)
+    rows, blocks = 32, 2
+    w, a = quantized.make_q4k(rows, blocks, random), quantized.make_activations(256 * blocks, 256, random)
+    woven = quantized.interleave_rows(w)
+    y = np.zeros(rows, np.float32)
+    words, sums, groups = a.x.view(np.int32), a.sums(32), rows // 16
+    module["matvec"](y, woven, woven.view(np.float16), words, a.scales, sums, groups, blocks, grid=groups, block=1)
+    assert_close(y, quantized.dequantize_q4k(w), a.values())
+
+
+def run_q4k_reduce(module: Module) -> None:
+    random = np.random.default_rng(7)
+    rows, blocks = 3, 2
+    nibbles, scales = make_bytes(random, rows, blocks, 128), make_bytes(random, rows, blocks, 8) & 63
+    x = make_bytes(random, 256 * blocks).view(np.int8)
+    chunks = nibbles.reshape(rows, blocks, 4, 1, 32)
+    values = np.concatenate([chunks & 15, chunks >> 4], axis=3).reshape(rows, blocks, 8, 32).astype(np.int64)
+    expected = np.einsum("rbsi,bsi,rbs->r", values, x.reshape(blocks, 8, 32).astype(np.int64), scales.astype(np.int64))
+    for name in ("perSubBlock", "perBlock"):
+        y = np.zeros(rows, np.int32)
+        module[name](y, nibbles, scales, x, rows, blocks, threads=rows)
+        assert y.tolist() == expected.tolist()
+
+
+def run_gemm_tiles(module: Module) -> None:
+    random = np.random.default_rng(8)
+    for m, n, k in ((1, 1, 1), (12, 32, 8), (13, 33, 5), (11, 64, 12)):
+        a, b = make_bytes(random, m, k), make_bytes(random, k, n).view(np.int8)
+        words, panels = quantized.pack_rows(a), quantized.pack_panels(b)
+        c = np.full(m * n + 3, -1, np.int32)
+        tiles = (panels.shape[0] + 1, -(-m // 12))  # one tile beside the matrix
+        module["multiply"](c, words, panels, m, n, words.shape[1], grid=tiles, block=1)
+        expected = a.astype(np.int64) @ b.astype(np.int64)
+        assert c.tolist() == [*expected.ravel().tolist(), -1, -1, -1]
+
+
+def assert_close(y: NDArray[np.float32], weights: NDArray[np.float64], x: NDArray[np.float64]) -> None:
+    """Within float32 rounding of what the dequantized weights give, measured on the size of the products."""
+    assert (np.abs(y - weights @ x) <= 1e-6 * (np.abs(weights) @ np.abs(x))).all()
+
+
 RUNS = {
     "dp4a": run_dp4a,
     "signedness": run_signedness,
     "dot_accum": run_dot_accum,
     "gemm_int8": run_gemm_int8,
     "q4k_matvec": run_q4k_matvec,
+    "q4k_reduce": run_q4k_reduce,
+    "q4k_rows16": run_q4k_rows16,
+    "q6k_matvec": run_q6k_matvec,
+    "q8_0_matvec": run_q8_0_matvec,
+    "gemm_tiles": run_gemm_tiles,
 }

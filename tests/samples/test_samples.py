@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from cajeta_dot import CompileError, Module, compile, compile_file, driver
 
-from . import programs
+from . import programs, quantized
 
 TARGETS = [info for _, info in driver.all_targets() if info.name != "null"]
 KINDS = {info.name: info.kinds for info in TARGETS}
@@ -83,6 +84,40 @@ def test_q4k_format_is_ggufs() -> None:
     w = demo.make_weights(4, 3, np.random.default_rng(5))
     theirs = dequantize(w.reshape(-1), GGMLQuantizationType.Q4_K).reshape(4, -1)
     assert np.allclose(demo.dequantize(w), theirs, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("kind", "make", "ours"),
+    [
+        (GGMLQuantizationType.Q8_0, quantized.make_q8_0, quantized.dequantize_q8_0),
+        (GGMLQuantizationType.Q6_K, quantized.make_q6k, quantized.dequantize_q6k),
+        (GGMLQuantizationType.Q4_K, quantized.make_q4k, quantized.dequantize_q4k),
+    ],
+)
+def test_formats_are_ggufs(kind: GGMLQuantizationType, make: Any, ours: Any) -> None:
+    """What the quantized samples are compared with agrees with the formats' own library."""
+    w = make(4, 3, np.random.default_rng(5))
+    theirs = dequantize(w.reshape(-1), kind).reshape(4, -1)
+    assert np.allclose(ours(w), theirs, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("target", RUNNABLE[1:])
+@pytest.mark.parametrize("name", ["q8_0_matvec", "q6k_matvec", "q4k_rows16"])
+def test_float_bits_are_the_same_on_every_target(name: str, target: str) -> None:
+    results = [run_floats(name, compile_sample(name, each)) for each in (target, "reference")]
+    assert results[0] == results[1]
+
+
+def run_floats(name: str, module: Module) -> bytes:
+    """What a sample whose result is float32 writes, whatever its arguments are."""
+    kept: list[bytes] = []
+    original = programs.assert_close
+    programs.assert_close = lambda y, weights, x: kept.append(y.tobytes())
+    try:
+        programs.RUNS[name](module)
+    finally:
+        programs.assert_close = original
+    return b"".join(kept)
 
 
 def test_q4k_main_job() -> None:
