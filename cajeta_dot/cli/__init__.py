@@ -28,6 +28,7 @@ VERBS = {
     "check": ("commands", "check"),
     "run": ("call", "call"),
     "disasm": ("disasm", "show_instructions"),
+    "bench": ("bench", "bench"),
     "explain": ("commands", "explain"),
     "lsp": ("lsp", "serve"),
     "targets": ("commands", "list_targets"),

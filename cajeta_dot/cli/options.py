@@ -18,15 +18,16 @@ VERBS = {
     "check": ("FILE...", "report mistakes, write nothing"),
     "run": ("FILE...", "call a kernel or a host method and print the arrays that it changed"),
     "disasm": ("FILE", "source lines beside the instructions that they became"),
+    "bench": ("FILE...", "time a kernel on every target that this machine can run"),
     "explain": ("CODE", "what a diagnostic means, with examples"),
     "lsp": ("", "answer an editor on stdin and stdout: the language server protocol"),
     "targets": ("[NAME]", "what --target takes and this machine lacks for it; all of one target"),
     "devices": ("", "what --device takes, and what each device can do"),
 }
-FILES = "build check run disasm kernels choices"
+FILES = "build check run bench disasm kernels choices"
 TELLING = f"{FILES} lsp"
 TARGETED = "build check disasm choices"
-CALLED = TUNED = "build check run disasm choices"
+CALLED = TUNED = "build check run bench disasm choices"
 MENDED = "build check"
 
 
@@ -76,10 +77,12 @@ OPTIONS = (
     Option(("-MD",), "", "rules", "write a rule for make beside the output", "build", "beside"),
     Option(("-MF",), "FILE", "rule_file", "where that rule goes; the output's name with .d by default", "build"),
     Option(("-MT",), "TARGET", "rule_target", "what it makes; the output by default", "build", many=True),
-    Option(("--kernel",), "NAME", "kernel", "what to call or show: a kernel or a host method", "run disasm"),
-    Option(("--arg",), "NAME=VALUE", "arguments", "n=5, w=@w.npy, w=int8:1,-2,3, y=zeros:int32:16", "run", many=True),
-    Option(("--grid",), "N[,N[,N]]", "grid", "workgroups", "run"),
-    Option(("--threads",), "N", "threads", "work items in all, instead of --grid", "run"),
+    Option(("--kernel",), "NAME", "kernel", "what to call or show: a kernel or a host method", "run bench disasm"),
+    Option(("--arg",), "NAME=VALUE", "arguments", "n=5, w=@w.npy, w=int8:1,-2,3, y=zeros:int32:16", "run bench", many=True),
+    Option(("--grid",), "N[,N[,N]]", "grid", "workgroups", "run bench"),
+    Option(("--threads",), "N", "threads", "work items in all, instead of --grid", "run bench"),
+    Option(("--rounds",), "N", "rounds", "how often each target has its turn; 15 by default", "bench"),
+    Option(("--plot",), "PATH", "plot", "also draw the times, as SVG", "bench"),
     Option(("--stdin-filename",), "NAME", "stdin_name", "what - is called in messages", FILES),
 
     Option(("--diag-format", "--error-format"), "text|short|json|sarif|github", "diag_format", "how messages look"),
@@ -101,7 +104,7 @@ OPTIONS = (
     Option(("--print-targets",), "", "query", "the same as `cajetac targets`", "build", "targets"),
     Option(("--print-kernels",), "", "query", "kernels and host methods of FILE, with their arguments", "build", "kernels"),
     Option(("--print-choices",), "", "query", "what each operation of FILE becomes, and why", "build", "choices"),
-    Option(("--json",), "", "json", "answer as JSON", "run disasm targets devices kernels choices"),
+    Option(("--json",), "", "json", "answer as JSON", "run bench disasm targets devices kernels choices"),
 )
 # fmt: on
 BY_SPELLING = {spelling: option for option in OPTIONS for spelling in option.spellings}
