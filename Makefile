@@ -36,8 +36,12 @@ acceptance: $(VENV)/plain
 mutants: $(VENV)/test
 	$(BIN)/python -m tests.mutants.run
 
-bench: $(VENV)/plain
-	$(BIN)/python benchmarks/start_up.py
+# Needs a C compiler for the kernels' peers; `pip install -e .[bench]` adds other software to compare with.
+bench: $(VENV)/test
+	$(BIN)/python -m benchmarks.start_up
+	$(BIN)/python -m benchmarks.check
+	$(BIN)/python -m benchmarks.parse
+	$(BIN)/python -m benchmarks.kernels
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
