@@ -112,7 +112,7 @@ def _split_wide(function: Function, counted: Counted, narrow: list[Accumulator],
     if parts == 1:
         return []
     biased = frozenset(wide for wide, dot in origins.items() if wishes.is_biased(function, dot))
-    return split(function, counted, chained, Plan(parts, biased), counted.limit, frozenset())
+    return split(function, counted, chained, Plan(parts, biased), counted.limit, frozenset[Value]())
 
 
 def _is_worth_apart(function: Function, dot: Value, counted: Counted, wishes: Wishes) -> bool:

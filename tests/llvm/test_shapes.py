@@ -134,8 +134,10 @@ def compile_lanes_of_one_load() -> None:
         source, reporter = driver.decode("lanes.cj", LANES_OF_ONE_LOAD.format(type, lanes).encode())
         program = driver.check_source(source, reporter)
         assert program
-        backend, kind = (nvptx, "ptx") if target == "nvptx" else (x86, "obj")
-        assert backend.emit(program, target, kind, Options(checks=False), reporter)
+        found = find_target(target)
+        assert found
+        kind = "ptx" if target == "nvptx" else "obj"
+        assert found[0].emit(program, target, kind, Options(checks=False), reporter)
 
 
 def test_lanes_of_one_load_compile() -> None:
