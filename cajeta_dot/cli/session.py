@@ -173,8 +173,10 @@ class Session:
         """All that was found, by position; what several targets, or outputs that share a method, said alike, once."""
         new: list[Diagnostic] = []
         for diagnostic in found:
+            # What has no place in a source is not said again for the next one.
             source, primary = diagnostic.source, diagnostic.primary
-            said = (diagnostic.code, diagnostic.message, source and source.name, primary and primary.start)
+            place = (source.name, primary.start) if source and primary else None
+            said = (diagnostic.code, diagnostic.message, place)
             if said not in self._said:
                 new.append(diagnostic)
                 self._said.add(said)

@@ -49,7 +49,7 @@ def places(found: list[dict[str, Any]]) -> list[tuple[str, str, int, int]]:
 
 
 def test_an_output_has_its_own_methods_and_what_they_reach(cajetac: Callable[..., Result]) -> None:
-    assert cajetac("Main.cj", "Tools.cj", "--target", "x86-scalar", "-o", "out/").code == 0
+    assert cajetac("Main.cj", "Tools.cj", "--target", "x86-scalar", "-O0", "-o", "out/").code == 0
     main, tools = Path("out/Main.ll").read_text(), Path("out/Tools.ll").read_text()
     exported = [
         line.split("@")[1].split("(")[0] for line in main.splitlines() if line.startswith("define ") and "internal" not in line
