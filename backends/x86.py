@@ -40,7 +40,7 @@ def _row(
     clamps: bool = False,
 ) -> Tier:
     """`features`: what LLVM may use. `forms`: those that dot products may be written with."""
-    halves = "float32" if "f16c" in features else "none"
+    halves = "f16c" if "f16c" in features else "none"
     machine = Machine(name, TRIPLE, LAYOUT, "x86-64", features, "x86", frozenset(forms.split()), halves, clamps=clamps)
     cpus, known = tuple(CPUS), tuple(FEATURES)
     joins = () if clamps else JOINED

@@ -68,7 +68,7 @@ def refine(machine: Machine, options: Options, reporter: Reporter) -> Machine | 
     features = change_features(machine.features, options)
     forms = change_features(machine.forms, options) & FORM_FEATURES
     in_order = tuple(feature for feature in FEATURES if feature in features)
-    return replace(machine, features=in_order, forms=forms, halves="float32" if "f16c" in features else "none")
+    return replace(machine, features=in_order, forms=forms, halves="f16c" if "f16c" in features else "none")
 
 
 # What a form of a dot product or of a lookup may ask for.

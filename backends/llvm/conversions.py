@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from cajeta_dot.backends.llvm.writer import Writer
 
     Shape = Scalar | Vector
-    # none: no instruction; float32: to and from float32 only (F16C); lanes: the same for one lane at a time, because LLVM can't
-    # select them for all vectors; all: from float64 too.
-    Halves = Literal["none", "float32", "lanes", "all"]
+    # none: no instruction; float32: to and from float32 only; f16c: so as x86 does it; lanes: the same for one lane at a time,
+    # because LLVM can't select them for all vectors; all: from float64 too.
+    Halves = Literal["none", "float32", "f16c", "lanes", "all"]
 
 
 def convert(writer: Writer, term: str, old: Shape, new: Shape, halves: Halves) -> str:
@@ -87,7 +87,7 @@ def _instruction(source: Scalar, target: Scalar) -> str:
 def _from_half(writer: Writer, term: str, old: Shape, halves: Halves) -> str:
     """As float32, which holds every float16. Subnormal numbers are scaled up, a NaN becomes a quiet one."""
     single = with_element(old, FLOAT32)
-    if halves == "float32" and isinstance(old, Scalar):
+    if halves == "f16c" and isinstance(old, Scalar):
         return _from_one_half(writer, term)
     if halves != "none":
         half = spell(old).replace("i16", "half")
