@@ -32,6 +32,7 @@ class Options:
     split_accumulators: may CPU targets gather a loop's sum of dots in several parts, and widen its four-lane dots.
     narrow_memory: may it use memory of 8 and 16 bits. device: what runs the code if not this processor: one of the target's
     `devices`, alone or with the index or a part of the name of one, such as `vulkan:1`.
+    exact_zeros: tell SPIR-V's drivers to keep the sign of zeros, which takes a device that can.
     cpu: the processor that code is for; features: changes to what the target has, as `+avxvnni,-avx512vnni`.
     debug_lines: say which line of the source an instruction comes from.
     """
@@ -46,6 +47,7 @@ class Options:
     split_accumulators: bool = True
     debug_lines: bool = False
     narrow_memory: bool = True
+    exact_zeros: bool = False
     device: str = ""
     cpu: str = ""
     features: str = ""

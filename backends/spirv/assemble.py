@@ -48,10 +48,10 @@ OPCODES = {
     "OpReturn": 253, "OpReturnValue": 254, "OpUnreachable": 255,
     "OpSDot": 4450, "OpUDot": 4451, "OpSUDot": 4452,
 }
-# Every word that stands for a number. None of them means two things in what is written here.
+# Every word that stands for a number. What means two things in what is written here is a mode beside a capability.
 WORDS = {
     "Shader": 1, "Float64": 10, "Int64": 11, "StorageBuffer16BitAccess": 4433, "StorageBuffer8BitAccess": 4448,
-    "DotProductInput4x8BitPacked": 6018, "DotProduct": 6019,
+    "DotProductInput4x8BitPacked": 6018, "DotProduct": 6019, "SignedZeroInfNanPreserve": 4466,
     "Logical": 0, "GLSL450": 1, "GLCompute": 5, "LocalSize": 17,
     "Block": 2, "ArrayStride": 6, "BuiltIn": 11, "Coherent": 23, "NonWritable": 24, "Binding": 33, "DescriptorSet": 34,
     "Offset": 35, "NoContraction": 42,
@@ -60,6 +60,7 @@ WORDS = {
     "None": 0, "PackedVectorFormat4x8Bit": 0,
     "Trunc": 3, "FAbs": 4, "Floor": 8, "Ceil": 9, "Sqrt": 31,
 }
+MODES = {"SignedZeroInfNanPreserve": 4461}
 # fmt: on
 # Float literals beyond all finite numbers, as the writer spells infinity and NaN: (bits of the type, literal) -> its bits.
 _SPECIAL = {
@@ -115,6 +116,8 @@ def _encode_operand(operand: str, item: Instruction, ids: dict[str, int]) -> Ite
         yield from struct.unpack(f"<{len(content) // 4}I", content)
     elif operand.isdecimal():
         yield int(operand)
+    elif item.opcode == "OpExecutionMode" and operand in MODES:
+        yield MODES[operand]
     elif operand in WORDS:
         yield WORDS[operand]
     else:

@@ -50,6 +50,7 @@ SCALAR_TYPES = {
 EXTENSIONS = {
     "DotProduct": ("SPV_KHR_integer_dot_product", (1, 6)),
     "StorageBuffer8BitAccess": ("SPV_KHR_8bit_storage", (1, 5)),
+    "SignedZeroInfNanPreserve": ("SPV_KHR_float_controls", (1, 4)),
 }
 
 
@@ -118,6 +119,10 @@ class Module:
         if capability:
             self.require(capability)
         return self.declare(word, text)
+
+    def is_declared(self, word: str) -> bool:
+        """Has a type of SCALAR_TYPES been used?"""
+        return SCALAR_TYPES[word][0] in self._declared
 
     def vector(self, word: str, count: int) -> str:
         return self.declare(f"v{count}{word}", f"OpTypeVector {self.scalar(word)} {count}")

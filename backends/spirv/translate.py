@@ -39,7 +39,7 @@ def translate(
     for instance in instances:
         FunctionWriter(module, instance, surroundings).write()
     for kernel in kernels:
-        _declare_entry_point(module, kernel, surroundings)
+        _declare_entry_point(module, kernel, surroundings, options.exact_zeros)
     return module.render(), instances
 
 
@@ -69,7 +69,7 @@ def _declare_push_constants(module: Module, kernel: Instance, surroundings: Surr
         surroundings.push_blocks[kernel.function] = module.variable("PushConstant", type, name)
 
 
-def _declare_entry_point(module: Module, kernel: Instance, surroundings: Surroundings) -> None:
+def _declare_entry_point(module: Module, kernel: Instance, surroundings: Surroundings, exact_zeros: bool) -> None:
     listed = list(kernel.globals)
     if module.environment.version < FULL_INTERFACE:
         inputs = surroundings.built_ins.values()
@@ -78,3 +78,11 @@ def _declare_entry_point(module: Module, kernel: Instance, surroundings: Surroun
     module.entry_points.append(" ".join(entry))
     size = [str(items) for items in surroundings.block]
     module.modes.append(" ".join(["OpExecutionMode", kernel.id, "LocalSize", *size]))
+    for word, bits in _FLOATS if exact_zeros else ():
+        if module.is_declared(word):
+            module.require(PRESERVE)
+            module.modes.append(f"OpExecutionMode {kernel.id} {PRESERVE} {bits}")
+
+
+_FLOATS = (("float", 32), ("double", 64))
+PRESERVE = "SignedZeroInfNanPreserve"  # capability and mode: a driver may not take `x + 0.0` for x, which could be -0.0

@@ -65,6 +65,7 @@ STRUCTURE_TYPES = {
     "Features": 1_000_059_000,
     "Properties": 1_000_059_001,
     "DotProperties": 1_000_280_001,
+    "FloatProperties": 1_000_197_000,
 }
 
 
@@ -115,6 +116,7 @@ CommandBufferBeginInfo = structure("CommandBufferBeginInfo", flags=U32, inherita
 MemoryBarrier = structure("MemoryBarrier", source=U32, destination=U32)
 Features = structure("Features", flags=U32 * 55)
 DotProperties = structure("DotProperties", flags=U32 * 30)
+FloatProperties = structure("FloatProperties", flags=U32 * 17)
 Binding = structure("Binding", number=U32, kind=U32, count=U32, stages=U32, samplers=POINTER)
 PushRange = structure("PushRange", stages=U32, offset=U32, size=U32)
 PoolSize = structure("PoolSize", kind=U32, count=U32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cajeta_dot.backends.spirv.listing import Listing
 from cajeta_dot.backends.spirv.module import ENVIRONMENTS
 from cajeta_dot.backends.spirv.plan import reachable
-from cajeta_dot.backends.vulkan.physical import DOT
+from cajeta_dot.backends.vulkan.physical import DOT, ZEROS
 from cajeta_dot.diagnostics import Label
 from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.ir import Value, walk
@@ -38,7 +38,9 @@ def fit_options(options: Options, device: Device, reporter: Reporter) -> Options
         return None
     narrow = options.narrow_memory and has.issuperset(_NARROW)
     int_dot = options.int_dot and DOT in has
-    return replace(options, target_env=options.target_env or newest, narrow_memory=narrow, int_dot=int_dot)
+    return replace(
+        options, target_env=options.target_env or newest, narrow_memory=narrow, int_dot=int_dot, exact_zeros=ZEROS in has
+    )
 
 
 def report_missing(program: Program, written: Written, device: Device, reporter: Reporter) -> bool:

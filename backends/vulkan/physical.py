@@ -68,6 +68,9 @@ _ELEMENTS = {
 }
 # Places of integerDotProduct4x8BitPacked{Unsigned,Signed,MixedSignedness}Accelerated among the dot properties.
 _ACCELERATED = (3, 4, 5)
+ZEROS = "shaderSignedZeroInfNanPreserve"
+_ZEROS_OF = {32: 3, 64: 4}  # places of that with Float32 and Float64 behind it, among the float properties
+_FLOAT_CONTROLS = (1, 2)  # the version of Vulkan that took them up
 
 
 class FeatureChain:
@@ -169,6 +172,13 @@ class Physical:
         chain = FeatureChain(self.version, self.extensions)
         library.command("vkGetPhysicalDeviceFeatures2", handle, ctypes.byref(chain.first))
         self.has = chain.read()
+        if self.version >= _FLOAT_CONTROLS:
+            floats = fill(api.FloatProperties)
+            found.next = ctypes.addressof(floats)
+            library.command("vkGetPhysicalDeviceProperties2", handle, ctypes.byref(found))
+            widths = (32, 64) if "shaderFloat64" in self.has else (32,)
+            if all(floats.flags[_ZEROS_OF[bits]] for bits in widths):
+                self.has |= {ZEROS}
         if DOT in self.has:
             found.next = ctypes.addressof(dots)
             library.command("vkGetPhysicalDeviceProperties2", handle, ctypes.byref(found))

@@ -187,3 +187,25 @@ def test_disassembly_keeps_everything() -> None:
     text = emit(TWO, "spirv-asm")[0].content
     listing = run_tool("spirv-dis", "", assemble(text), "-", "--no-header", "--raw-id").decode()
     assert len(listing.splitlines()) == len([line for line in text.splitlines() if not line.startswith(";")])
+
+
+FLOATS = """
+class Floats {
+    @Kernel static void one(KernelBuffer<float32> a) { a[0] = a[1] + 0.0; }
+    @Kernel static void two(KernelBuffer<float64> d, KernelBuffer<float32> a) { d[0] = d[1] + a[0]; }
+}
+"""
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_the_sign_of_zeros_is_kept_where_that_is_asked_for(environment: str) -> None:
+    """Of the types that the module has; the assemblers agree on what the words mean."""
+    plain, _ = emit(FLOATS, "spirv-asm", target_env=environment)
+    assert "Preserve" not in plain.content
+    asked, _ = emit(FLOATS, "spirv-asm", target_env=environment, exact_zeros=True)
+    assert asked.content.count("SignedZeroInfNanPreserve 32\n") == asked.content.count("SignedZeroInfNanPreserve 64\n") == 2
+    assert ("SPV_KHR_float_controls" in asked.content) == (environment == "vulkan1.1")
+    binary, _ = emit(FLOATS, "spirv", target_env=environment, exact_zeros=True)
+    assert binary.content[12:] == assemble(asked.content, environment)[12:]
+    no_floats, _ = emit(TWO, "spirv-asm", target_env=environment, exact_zeros=True)
+    assert "Preserve" not in no_floats.content

@@ -191,7 +191,7 @@ def test_without_the_feature_dots_are_expanded(fresh: dict[Any, Any], monkeypatc
     (choice,) = module.choices
     assert choice.form == "bit fields"
     assert choice.why.endswith(" lacks shaderIntegerDotProduct")
-    assert module.diagnostics == []
+    assert [told.code for told in module.diagnostics] == ["R0601"]
     assert physical.PROTECTION[0] in next(iter(fresh.values())).features
 
 
