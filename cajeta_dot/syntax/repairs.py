@@ -298,7 +298,7 @@ def close_block(state: Recovery) -> bool:
 
 def drop_at_sign(state: Recovery) -> bool:
     """An `@` that begins no annotation."""
-    if state.found() == "@":
+    if state.found() == "@" and not state.text[state.end : state.end + 1].isalpha():
         state.report(UNKNOWN_CHARACTER, state.start, state.end)
         _drop_stranger(state)
         return True

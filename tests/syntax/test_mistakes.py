@@ -100,6 +100,7 @@ IN_CLASS: list[tuple[str, list[tuple[str, str]]]] = [
     ("static int32 view(int32 a) { return view(a); }", [("E0103", "static int32 [view](int32 a)")]),
     ("void f(uint32 record) { x = record; }", [("E0103", "void f(uint32 [record])")]),
     ("@ ;", [("E0108", "[@] ;")]),
+    ("class D\n @Kernel static void k() { }\n}", [("E0109", "class D[]")]),
     ("static ; int32 x = 1; static 0 int32 y = 2;", [("E0109", "static[] ;"), ("E0109", "static[] 0")]),
     ("interface { void f(); } void g() { x = ; }", [("E0109", "interface[] {"), ("E0109", "{ x =[] ; }")]),
     ("x = 3;", [("E0109", "x[] = 3;")]),
