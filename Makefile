@@ -27,10 +27,10 @@ lint: $(VENV)/dev
 proofs: $(VENV)/test
 	$(BIN)/python -m cajeta_dot.backends.forms.prove
 
-# Programs with known answers on several targets: make acceptance DIR=folder [TARGETS=reference,native,vulkan]
+# Programs with known answers on several targets: make acceptance DIR=folder [TARGETS=reference,native,vulkan,ptx-emulator]
 acceptance: $(VENV)/plain
 	@test -n "$(DIR)" || { echo "say which folder of programs: make acceptance DIR=..."; exit 1; }
-	$(BIN)/python -m tests.acceptance $(DIR) --targets $(or $(TARGETS),reference,native,vulkan)
+	$(BIN)/python -m tests.acceptance $(DIR) --targets $(or $(TARGETS),reference,native,vulkan,ptx-emulator)
 
 # The test of the tests: faults put into the compiler on purpose, and the test that finds each.
 mutants: $(VENV)/test
