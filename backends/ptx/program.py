@@ -29,10 +29,11 @@ from cajeta_dot.backends.ptx.parse import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
 
     from numpy.typing import NDArray
 
+    T = TypeVar("T")
     Lanes = NDArray[Any]
     Step = Callable[[Frame], None]
     Leave = Callable[[Frame], int]
@@ -79,7 +80,7 @@ class Code:
                 if instruction.opcode in _WAYS:
                     block.leave, block.last = self._make_way(instruction, following), instruction
                 else:
-                    operands = self._fill(instruction) if instruction.opcode.startswith("mov") else instruction.operands
+                    operands = self._fill(instruction)
                     block.steps.append(_guard(instruction, _make_step(instruction.opcode, operands)))
                     block.instructions.append(instruction)
             except PtxError as error:
@@ -87,17 +88,20 @@ class Code:
         return block
 
     def _fill(self, instruction: Instruction) -> tuple[Operand, ...]:
-        """A part that no instruction ever writes is a lane that the compiler has no use for: it gets a conspicuous content."""
-        target, *sources = instruction.operands
-        if len(sources) != 1 or not isinstance(sources[0], Pack):
-            return instruction.operands
-        parts = [
-            Immediate(int.from_bytes(bytes([FILLER] * 8), "little"))
-            if isinstance(p, Register) and p not in self._written
-            else p
-            for p in sources[0].parts
-        ]
-        return target, Pack(tuple(parts))
+        """A part of a pack, or of the bytes that `prmt` takes, that no instruction ever writes is one that the compiler has no
+        use for: it gets a conspicuous content."""
+        if instruction.opcode == "prmt.b32":
+            target, *parts = instruction.operands
+            return target, *map(self._fill_part, parts)
+        if instruction.opcode.startswith("mov") and len(instruction.operands) == 2:
+            target, source = instruction.operands
+            if isinstance(source, Pack):
+                return target, Pack(tuple(map(self._fill_part, source.parts)))
+        return instruction.operands
+
+    def _fill_part(self, part: T) -> T | Immediate:
+        is_written = not isinstance(part, Register) or part in self._written
+        return part if is_written else Immediate(int.from_bytes(bytes([FILLER] * 8), "little"))
 
     # ---- ways on
 

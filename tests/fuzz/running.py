@@ -38,23 +38,24 @@ class Outcome(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """How a program is run. `threads` spread the workgroups."""
+    """How a program is run. `threads` spread the workgroups; `device` is what runs it if not this processor."""
 
     target: str
     optimize: int = 2
     threads: int = 1
+    device: str = ""
 
     def __str__(self) -> str:
-        return f"{self.target}, optimize={self.optimize}, num_threads={self.threads}"
+        return f"{self.device or self.target}, optimize={self.optimize}, num_threads={self.threads}"
 
 
 @cache
 def find_targets() -> list[str]:
-    """All exact ones whose code this machine can run, but for the reference."""
+    """All exact processors whose code this machine can run; the reference is none, and GPUs are not called as these are."""
     return [
         info.name
         for backend, info in driver.all_targets()
-        if info.runs and info.name not in (REFERENCE, _CLAMPING) and not backend.missing(info.name)
+        if info.runs and info.name not in (REFERENCE, _CLAMPING) and "ptx" not in info.kinds and not backend.missing(info.name)
     ]
 
 
@@ -82,6 +83,7 @@ def run(program: Program, setting: Setting, text: str = "") -> Outcome:
         checks=program.checks,
         num_threads=setting.threads,
         optimize=setting.optimize,
+        device=setting.device,
     )
     return call(module[program.entry], program)
 

@@ -11,13 +11,10 @@ from tests.spirv.kernels import Compiled, arrays_of, check_text, push_constants
 
 from .programs import Program, make_program
 from .running import FILE, REFERENCE, Outcome, Setting, differ, run
-from .writer import Limits
+from .writer import ON_A_GPU
 
 if TYPE_CHECKING:
     from cajeta_dot.ir import Function
-
-# Vulkan has no checks, and promises less of float division and of halves than the language does.
-ON_A_GPU = Limits(host=False, faults=False, inexact=False)
 
 
 def interpret(compiled: Compiled, kernel: Function, program: Program) -> Outcome:

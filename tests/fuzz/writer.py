@@ -33,6 +33,10 @@ class Limits(NamedTuple):
     inexact: bool = True
 
 
+# Vulkan has no checks, and promises less of float division and of halves than the language does.
+ON_A_GPU = Limits(host=False, faults=False, inexact=False)
+
+
 class Expr(NamedTuple):
     """Text of a value. `dynamic`: is it sure that the compiler doesn't know the number? Then it may be a divisor or a count."""
 
