@@ -118,6 +118,18 @@ class DeviceInfo:
     limits: Mapping[str, int | list[int]]
 
 
+@record
+class HostInfo:
+    """This machine as `cajetac --print-host` shows it: what the processor is called, those of its features that a target asks
+    for, the target that `native` stands for here, and why it is that one."""
+
+    name: str
+    architecture: str
+    features: tuple[str, ...]
+    target: str
+    why: str
+
+
 class NoDevice(Exception):
     """There is no loader or driver, no device of that name, or none that can be used. `help` says how to go on."""
 
@@ -170,6 +182,13 @@ if TYPE_CHECKING:
 
         def load(self, program: Program, target: str, options: Options, reporter: Reporter) -> Loaded | None:
             """Code that this machine can run, or None after an error was reported."""
+            ...
+
+    class HostBackend(Backend, Protocol):
+        """The one of the target `native`."""
+
+        def describe_host(self) -> HostInfo:
+            """This machine, and what was chosen for it."""
             ...
 
     class DeviceBackend(Backend, Protocol):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from cajeta_dot.backends import TargetInfo, aarch64, x86
+from cajeta_dot.backends import HostInfo, Options, TargetInfo, aarch64, x86
 from cajeta_dot.backends.llvm.processors import KINDS, refuse_missing
 from cajeta_dot.backends.x86_features import features_of
+from cajeta_dot.diagnostics import Reporter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cajeta_dot.backends import Artifact, Backend, Loaded, Options
+    from cajeta_dot.backends import Artifact, Backend, HostBackend, Loaded
     from cajeta_dot.backends.llvm.processors import Tier
-    from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Program
 
 _SUMMARY = "the best of the x86 or AArch64 targets that this machine has"
@@ -47,6 +47,29 @@ class NativeBackend:
         found = resolve(options, reporter)
         return found and found[0].load(program, found[1].info.name, options, reporter)
 
+    def describe_host(self) -> HostInfo:
+        """As the protocol says. Of the better targets it is told what this machine lacks for the one that comes next."""
+        from cajeta_dot.backends.llvm.host import FEATURES_VARIABLE, SCALAR_VARIABLE, detect_host, is_scalar_wanted
+
+        host = detect_host()
+        _, tiers = _FAMILIES.get(host.architecture, _FAMILIES["x86_64"])
+        asked = dict.fromkeys(feature for tier in tiers for feature in tier.machine.features)
+        found = resolve(Options(), Reporter(None))
+        assert found  # nothing was wished for that could be refused
+        chosen = found[1]
+        better = tiers[: tiers.index(chosen)]
+        if host.doubt:
+            why = host.doubt
+        elif is_scalar_wanted():
+            why = f"{SCALAR_VARIABLE} asks for it"
+        elif better:
+            lacking = next(f for f in better[-1].machine.features if f not in host.features)
+            why = f"`{better[-1].info.name}` needs `{lacking}`"
+        else:
+            why = "it is the best there is"
+        name = host.name or f"as {FEATURES_VARIABLE} says"
+        return HostInfo(name, host.architecture, tuple(f for f in asked if f in host.features), chosen.info.name, why)
+
 
 def resolve(options: Options, reporter: Reporter) -> tuple[Backend, Tier] | None:
     """What `native` is here, or for a processor that is named; None after an error.
@@ -75,4 +98,4 @@ def resolve(options: Options, reporter: Reporter) -> tuple[Backend, Tier] | None
     return backend, next(tier for tier in tiers if features.issuperset(tier.machine.features))
 
 
-backend: Backend = NativeBackend()
+backend: HostBackend = NativeBackend()

@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import cache
 from threading import Lock
 
+from cajeta_dot.backends.llvm.metadata import TURNS_AT_ONCE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +72,8 @@ def make_target_machine(machine: Machine, optimize: int, triple: str = "") -> Ta
 
 def _optimize(text: str, machine: Machine, optimize: int, triple: str = "") -> ModuleRef:
     """LLVM's passes, except those that make vectors and unroll loops: the program says where it wants vectors, and unrolling
-    spills the registers of an inner loop (four times the instructions, no gain)."""
+    spills the registers of an inner loop (four times the instructions, no gain). Where some loops of the text may be made
+    vectors, all others of the program say that they may not."""
     import llvmlite.binding as llvm
 
     target = make_target_machine(machine, optimize, triple)
@@ -79,7 +82,8 @@ def _optimize(text: str, machine: Machine, optimize: int, triple: str = "") -> M
         module.triple, module.data_layout = triple, str(target.target_data)
     module.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=optimize)
-    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = tuning.loop_interleaving = False
+    tuning.loop_vectorization = TURNS_AT_ONCE in text
+    tuning.slp_vectorization = tuning.loop_unrolling = tuning.loop_interleaving = False
     builder = llvm.create_pass_builder(target, tuning)
     builder.getModulePassManager().run(module, builder)
     return module

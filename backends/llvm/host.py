@@ -12,16 +12,19 @@ from functools import cache
 from cajeta_dot.backends.x86_features import CPUS
 from cajeta_dot.record import record
 
+FEATURES_VARIABLE, SCALAR_VARIABLE = "CAJETA_HOST_FEATURES", "CAJETA_SIMD_SCALAR_FALLBACK"
 GENERIC = "generic"  # what LLVM calls a processor that it knows by its features only
 
 
 @record
 class Host:
-    """`features` this machine has; `doubt` is why they are not to be relied on, in words, and empty if they are."""
+    """`features` this machine has; `doubt` is why they are not to be relied on, in words, and empty if they are. `name` is what
+    LLVM calls the processor, empty where it was not asked."""
 
     architecture: str
     features: frozenset[str]
     doubt: str = ""
+    name: str = ""
 
 
 # What other programs call these processors.
@@ -40,12 +43,12 @@ def find_architecture() -> str:
 
 def detect_host() -> Host:
     """The environment's word, or LLVM's."""
-    named = os.environ.get("CAJETA_HOST_FEATURES")
+    named = os.environ.get(FEATURES_VARIABLE)
     if named is None:
         return _ask_llvm()
     features = {word.strip() for word in named.split(",") if word.strip()}
     if not features:
-        return Host(find_architecture(), frozenset(), "CAJETA_HOST_FEATURES is empty")
+        return Host(find_architecture(), frozenset(), f"{FEATURES_VARIABLE} is empty")
     for feature in list(features):
         features.update(_IMPLIED.get(feature, "").split())
     architecture = find_architecture()
@@ -54,7 +57,7 @@ def detect_host() -> Host:
 
 def is_scalar_wanted() -> bool:
     """Has the user asked for no vector instructions?"""
-    return os.environ.get("CAJETA_SIMD_SCALAR_FALLBACK", "") not in ("", "0")
+    return os.environ.get(SCALAR_VARIABLE, "") not in ("", "0")
 
 
 @cache
@@ -76,8 +79,8 @@ def _ask_llvm() -> Host:
     if not features:
         return Host(architecture, frozenset(), "LLVM finds no features at all")
     if "avx2" in features and name not in (*CPUS, GENERIC):
-        return Host(architecture, features, f"its name, `{name}`, is not one that LLVM is known to give")
-    return Host(architecture, features)
+        return Host(architecture, features, f"its name, `{name}`, is not one that LLVM is known to give", name)
+    return Host(architecture, features, name=name)
 
 
 # Bits of the words that Linux hands to every process (its arch/arm64/include/uapi/asm/hwcap.h): AT_HWCAP and AT_HWCAP2.

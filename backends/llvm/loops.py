@@ -31,7 +31,8 @@ def optimize_loops(
     """The program for a CPU with its loops made faster, and the rows of its simple kernels. Remarks say where sums are split
     and dots are widened."""
     program = inline_helpers(program)
-    rows: Rows = {f: row for f in program.functions if f.kind == "kernel" and (row := make_row(f, checks))}
+    kernels = [f for f in program.functions if f.kind == "kernel"] if machine.forms else []  # without vectors there is no gain
+    rows: Rows = {f: row for f in kernels if (row := make_row(f, checks))}
     ranges: dict[Function, Ranges] = {}
 
     def choose(function: Function, dot: Value) -> Form:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# What loops say of themselves in a module in which LLVM may do several turns of some at once; without the wish it is not asked.
+TURNS_AT_ONCE = '!{!"llvm.loop.interleave.count", i32 4}'
+ONE_BY_ONE = '!{!"llvm.loop.vectorize.enable", i1 false}'
 RARE = '!{!"branch_weights", i32 1, i32 1048575}'  # of a branch whose first way is hardly ever taken: the first node
 
 

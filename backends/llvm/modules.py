@@ -23,7 +23,7 @@ from cajeta_dot.backends.llvm.kernels import (
     write_workgroup_kernel,
 )
 from cajeta_dot.backends.llvm.lines import Lines
-from cajeta_dot.backends.llvm.metadata import Metadata
+from cajeta_dot.backends.llvm.metadata import ONE_BY_ONE, TURNS_AT_ONCE, Metadata
 from cajeta_dot.backends.llvm.names import export_name, quote
 from cajeta_dot.backends.llvm.signatures import hidden_parameters, parameters, returned_type
 from cajeta_dot.backends.llvm.types import size_in_memory
@@ -142,12 +142,12 @@ class Module:
         return name
 
     def note_loop(self, loop: ir.Loop) -> str:
-        """What the jump back of a loop says of it: whether LLVM may do several turns at once."""
-        if loop not in self.vectorized:
+        """What the jump back of a loop says of it: whether LLVM may do several turns at once. It is never told that it must:
+        where it could not, it would say so on stderr."""
+        if not self.vectorized:
             return ""
-        wishes = '!{!"llvm.loop.vectorize.enable", i1 true}', '!{!"llvm.loop.interleave.count", i32 4}'
-        name = self.metadata.add_distinct(*map(self.metadata.add, wishes))
-        return f", !llvm.loop {name}"
+        wish = TURNS_AT_ONCE if loop in self.vectorized else ONE_BY_ONE
+        return f", !llvm.loop {self.metadata.add_distinct(self.metadata.add(wish))}"
 
     def emit_barrier(self, writer: Writer) -> None:
         gpu = self.machine.gpu

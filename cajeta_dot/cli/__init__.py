@@ -33,6 +33,7 @@ VERBS = {
     "lsp": ("lsp", "serve"),
     "targets": ("commands", "list_targets"),
     "devices": ("devices", "list_devices"),
+    "host": ("commands", "tell_host"),
     "kernels": ("commands", "list_kernels"),
     "choices": ("commands", "list_choices"),
 }

@@ -1,9 +1,10 @@
-"""The verbs that only look: check, explain, targets, kernels and choices. Answers go to stdout, diagnostics to stderr."""
+"""The verbs that only look: check, explain, targets, host, kernels and choices. Answers go to stdout, diagnostics to stderr."""
 
 from __future__ import annotations
 
 from ..diagnostics import nearest
 from ..diagnostics.rules import USAGE
+from ..record import fields_of
 from .files import print_output
 from .messages import Refusal
 from .session import NATIVE, Session
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from cajeta_dot.backends import Backend, Choice, TargetInfo
+    from cajeta_dot.backends import Backend, Choice, HostInfo, TargetInfo
 
     from ..ir import Function
     from ..source import Source
@@ -106,6 +107,22 @@ def write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     return "".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in lines
+    )
+
+
+def tell_host(session: Session) -> None:
+    """This processor, and what `native` stands for on it."""
+    if session.arguments.words:
+        raise Refusal(USAGE, f"`--print-host` takes no file, found `{session.arguments.words[0]}`")
+    backend: Any = session.resolve_target(NATIVE)[0]  # a HostBackend
+    host: HostInfo = backend.describe_host()
+    rows = [
+        ("processor", f"{host.name} ({host.architecture})"),
+        ("features", " ".join(host.features) or "none that a target asks for"),
+        ("native", f"{host.target}: {host.why}"),
+    ]
+    session.answer(
+        "".join(f"{left:<12}{right}\n" for left, right in rows), {n: getattr(host, n) for n in fields_of(type(host))}
     )
 
 

@@ -102,9 +102,10 @@ OPTIONS = (
     Option(("--version",), "", "query", "versions of cajetac, LLVM, llvmlite and Python", "", "version"),
     Option(("--explain",), "CODE", "explain", "the same as `cajetac explain CODE`", "build"),
     Option(("--print-targets",), "", "query", "the same as `cajetac targets`", "build", "targets"),
+    Option(("--print-host",), "", "query", "this processor, and what native is here and why", "build", "host"),
     Option(("--print-kernels",), "", "query", "kernels and host methods of FILE, with their arguments", "build", "kernels"),
     Option(("--print-choices",), "", "query", "what each operation of FILE becomes, and why", "build", "choices"),
-    Option(("--json",), "", "json", "answer as JSON", "run bench disasm targets devices kernels choices"),
+    Option(("--json",), "", "json", "answer as JSON", "run bench disasm targets devices host kernels choices"),
 )
 # fmt: on
 BY_SPELLING = {spelling: option for option in OPTIONS for spelling in option.spellings}

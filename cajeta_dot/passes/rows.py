@@ -28,7 +28,7 @@ from cajeta_dot.passes.copy import Copier, copy_expression
 from cajeta_dot.passes.counted import Facts
 from cajeta_dot.passes.guard import MOST, check_ends, find_accesses
 from cajeta_dot.record import record
-from cajeta_dot.types import BOOLEAN, INT64, UINT32, VOID, Scalar
+from cajeta_dot.types import BOOLEAN, INT64, UINT32, VOID, Scalar, Vector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,12 +58,15 @@ class _Trim:
 
 
 def make_row(kernel: Function, checks: bool) -> Row | None:
-    """The row of a kernel; None if it calls, loops, waits, returns early, or has what may fault for one item only."""
+    """The row of a kernel; None if it calls, loops, waits, returns early, has what may fault for one item only, or vectors,
+    which LLVM makes no vectors of."""
     items = list(walk(kernel.body))
     if len(items) > MAX_VALUES or not any(isinstance(i, Value) and i.op == "store" for i in items):
         return None
     for item in items:
-        if isinstance(item, (Loop, Barrier, Return)) or (isinstance(item, Value) and item.op in ("call", "shared", "allocate")):
+        if isinstance(item, (Loop, Barrier, Return)):
+            return None
+        if isinstance(item, Value) and (isinstance(item.type, Vector) or item.op in ("call", "shared", "allocate")):
             return None
     maker = _Maker(kernel, checks)
     return maker.make()
