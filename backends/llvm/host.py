@@ -47,12 +47,11 @@ def detect_host() -> Host:
     if named is None:
         return _ask_llvm()
     features = {word.strip() for word in named.split(",") if word.strip()}
-    if not features:
-        return Host(find_architecture(), frozenset(), f"{FEATURES_VARIABLE} is empty")
+    doubt = "" if features else f"{FEATURES_VARIABLE} is empty"
     for feature in list(features):
         features.update(_IMPLIED.get(feature, "").split())
     architecture = find_architecture()
-    return Host(architecture, frozenset(features | ({"neon"} if architecture == "aarch64" else set())))
+    return Host(architecture, frozenset(features | ({"neon"} if architecture == "aarch64" else set())), doubt)
 
 
 def is_scalar_wanted() -> bool:

@@ -40,6 +40,7 @@ def export_name(symbol: str, taken: Container[str], *, is_plain: bool = False) -
         symbol, more = make_identifier(symbol, external=True), "_"
     else:
         symbol, more = "".join("$" if c == "." else c if c in _PLAIN else f"${ord(c):x}" for c in symbol), "$"
+        symbol = f"${symbol}" if symbol[:1].isdigit() else symbol
     while symbol in taken or symbol in LIBRARY:
         symbol += more
     return symbol

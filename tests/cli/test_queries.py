@@ -145,3 +145,24 @@ def test_errors_leave_no_answer(query: str, json: list[str], kernel: str, cajeta
     result = cajetac(query, "bad.cj", "--target=fake", "--diag-format=short", *json)
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("bad.cj:1:37: error[E0201]")
+
+
+@pytest.mark.parametrize(
+    ("features", "target", "why"),
+    [("avx2", "x86-avx2", "`x86-avx512bw` needs `avx512bw`"), ("", "x86-scalar", "CAJETA_HOST_FEATURES is empty"),
+     ("avx10.2,avxvnniint8,avxvnni,avx512vnni,avx512vl", "x86-avx10.2", "it is the best there is")],
+)  # fmt: skip
+def test_what_native_is_here(
+    features: str, target: str, why: str, cajetac: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAJETA_HOST_FEATURES", features)
+    monkeypatch.delenv("CAJETA_SIMD_SCALAR_FALLBACK", raising=False)
+    told = cajetac("--print-host")
+    assert told.code == 0
+    assert f"native      {target}: {why}\n" in told.out
+    host = json.loads(cajetac("--print-host", "--json").out)
+    assert (host["target"], host["why"], host["name"]) == (target, why, "as CAJETA_HOST_FEATURES says")
+    assert set(features.split(",")) - {""} <= set(host["features"])
+    monkeypatch.setenv("CAJETA_SIMD_SCALAR_FALLBACK", "1")
+    assert json.loads(cajetac("--print-host", "--json").out)["target"] == "x86-scalar"
+    assert cajetac("--print-host", "k.cj").code == 2

@@ -25,16 +25,18 @@ def find_spirv_tool(name: str) -> str | None:
     return str(program) if program.exists() else shutil.which(name)
 
 
+TURNS = {"q4k_reduce": 4}
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", programs.NAMES)
 def test_ptx_is_taken_and_every_dp4a_is_one_instruction(name: str, arch: str, disassemble_ptx: Callable[..., str]) -> None:
-    """Text for sm_61, the default, is taken for every later machine; these have one instruction for all mixes of signs."""
+    """Text for sm_61, the default, is taken for every later machine; these have one instruction for all mixes of signs.
+    In one sample ptxas writes the turns of a loop one after the other."""
     text = compile_file(programs.SAMPLES / f"{name}.cj", target="nvptx").emit("ptx")
     assert isinstance(text, str)
-    assert disassemble_ptx(text, arch).count("IDP.4A") == text.count("dp4a.")
+    assert disassemble_ptx(text, arch).count("IDP.4A") == text.count("dp4a.") * TURNS.get(name, 1)
 
 
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_100f", "sm_120"])
@@ -51,7 +53,7 @@ def test_q4k_takes_its_nibbles_out_by_words() -> None:
     assert isinstance(text, str)
     loop = text[text.index("$L__BB0_3:") : text.index("$L__BB0_4:")]
     assert loop.count("dp4a.u32.s32") == 64
-    assert len(re.findall(r"ld\.global\.nc\.v4\.b32", loop)) == (128 + 256 + 32) // 16
+    assert len(re.findall(r"ld\.global\.nc\.v4\.b32", loop)) == (16 + 128 + 256 + 32) // 16
     assert len(re.findall(r"shr\.u32 .*, 4;", loop)) == 32 + 1  # and the scales' own
     assert len(re.findall(r"and\.b32 .*, 252645135;", loop)) == 64 + 2
     assert len(re.findall("prmt", loop)) <= 16

@@ -25,14 +25,14 @@ PLANTED: dict[str, tuple[str, str, str, type[Exception], str]] = {
     "operands exchanged": ("q4k_matvec", r"dp4a\.u32\.s32", "dp4a.s32.u32", WRONG_RESULT, ""),
     "one row too many": ("dot_accum", r"setp\.ge\.u32", "setp.gt.u32", BoundsError, "of `"),
     "four words at once where only one is aligned": (
-        "q4k_matvec", r"ld\.global\.nc\.b32 (\s*)(%r\d+), \[(%rd\d+)\+4\]", r"ld.global.nc.v4.b32 \1{\2, _, _, _}, [\3+4]",
+        "dot_accum", r"ld\.global\.nc\.b32 (\s*)(%r\d+), \[(%rd\d+)\+4\]", r"ld.global.nc.v4.b32 \1{\2, _, _, _}, [\3+4]",
         KernelError, "not at a multiple of 16",
     ),
-    "sixteen bytes further": ("q4k_matvec", r"\[(%rd9)\+128\]", r"[\1+144]", BoundsError, "which has"),
+    "far behind the end": ("q4k_matvec", r"\[(%rd11)\+128\]", r"[\1+9999344]", BoundsError, "which has"),
     "an array of the other kind": ("q4k_matvec", r"ld\.global\.nc\.v4", "ld.shared.v4", KernelError, "space .global"),
-    "a lane never set": ("q4k_matvec", r"mov\.b32 \s*%r59, 0;", "", KernelError, "`%r59` is read before it is written"),
-    "a nibble taken from the wrong end": ("q4k_matvec", r"(shr\.u32 \s*%r43, %r23), 4", r"\1, 0", WRONG_RESULT, ""),
-    "a sum without an addend": ("q4k_matvec", r"add\.s32 \s*(%r375), (%r374), %r373", r"mov.b32 \1, \2", WRONG_RESULT, ""),
+    "a lane never set": ("q4k_matvec", r"mov\.b32 \s*%r61, 0;", "", KernelError, "`%r61` is read before it is written"),
+    "a nibble taken from the wrong end": ("q4k_matvec", r"(shr\.u32 \s*%r45, %r25), 4", r"\1, 0", WRONG_RESULT, ""),
+    "a sum without an addend": ("q4k_matvec", r"add\.s32 \s*(%r377), (%r376), %r373", r"mov.b32 \1, \2", WRONG_RESULT, ""),
     "rounded otherwise": ("q4k_matvec", r"cvt\.rn\.f32\.s32", "cvt.rz.f32.s32", PtxError, "unknown instruction"),
 }  # fmt: skip
 
