@@ -49,8 +49,9 @@ def inline_helpers(program: Program) -> Program:
     sizes: dict[Function, int] = {}
     for function in copy.functions:
         sizes[function] = _size_with_calls(function, small, sizes)
-        if sizes[function] > MAX_VALUES:
+        if sizes[function] > MAX_HELPER:  # with those that it calls: so a chain of them does not grow with each
             small.discard(function)
+        if sizes[function] > MAX_VALUES:
             continue
         if any(isinstance(item, Value) and item.op == "call" and item.attr in small for item in walk(function.body)):
             function.body = _Inliner(function, small).block(function.body)
