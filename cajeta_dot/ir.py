@@ -217,6 +217,8 @@ def walk(block: Block) -> Iterator[Item]:
     while work:
         for item in work[-1]:
             yield item
+            if item.__class__ is Value:  # as nearly all are
+                continue
             inside = nested_blocks(item)
             if inside:
                 work.extend(iter(b) for b in reversed(inside))

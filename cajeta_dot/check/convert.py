@@ -137,6 +137,8 @@ class Converter:
         if operand.is_bare and isinstance(type, Scalar):
             return self.land(operand, type, label, mismatch)
         value, old = operand.value, operand.type
+        if old is type and old.__class__ is Scalar and value is not None:  # as most are
+            return value
         if isinstance(old, Void) or isinstance(type, (Array, Void)) or isinstance(old, Array):
             if isinstance(old, Array) and isinstance(type, Array) and old.holds_as(type):
                 return value

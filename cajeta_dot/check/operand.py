@@ -77,6 +77,6 @@ def default_type(number: Exact, is_long: bool) -> Scalar:
     """int32, or int64 if it needs it or has an L (uint64 for the last bit of it); float64."""
     if not isinstance(number, int):
         return FLOAT64
-    if not is_long and INT32.low <= number <= INT32.high:
+    if not is_long and -(1 << 31) <= number < 1 << 31:
         return INT32
     return INT64 if number <= INT64.high else UINT64

@@ -5,7 +5,21 @@ from __future__ import annotations
 from cajeta_dot.diagnostics import Edit, Help, Label
 from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.ir import lanes_of_constant
-from cajeta_dot.types import BOOLEAN, FLOAT16, FLOAT32, FLOAT64, SIGNED, UNSIGNED, Array, Scalar, Type, Vector, Void, element_of
+from cajeta_dot.types import (
+    BOOLEAN,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    POISON,
+    SIGNED,
+    UNSIGNED,
+    Array,
+    Scalar,
+    Type,
+    Vector,
+    Void,
+    element_of,
+)
 
 from .convert import common_element
 from .fold import compare, compute_integers
@@ -39,16 +53,17 @@ class Operation:
     def check(self) -> Operand:
         """The result, or poison after an error."""
         left, right = self.left, self.right
-        if left.is_poison or right.is_poison:
+        a, b = left.type, right.type
+        if a is POISON or b is POISON:
             return poison(self.node)
-        if isinstance(left.type, (Array, Void)) or isinstance(right.type, (Array, Void)):
+        if isinstance(a, (Array, Void)) or isinstance(b, (Array, Void)):
             return self._mismatch()
         if left.literal is not None and right.literal is not None:
             return self._combine_literals()
         self.emitter.start, self.emitter.end = self.start, self.end
-        elements = [element_of(left.type), element_of(right.type)]
-        if BOOLEAN in elements:
-            return self._combine_booleans(elements)
+        first, second = element_of(a), element_of(b)
+        if first is BOOLEAN or second is BOOLEAN:
+            return self._combine_booleans([first, second])
         if self.operator in SHIFTS:
             return self._shift()
         return self._compute()

@@ -76,8 +76,13 @@ def test_output_is_utf8_whatever_the_locale(kernel: str, cajetac_process: Callab
 
 
 def test_interrupt(kernel: str, tmp_path: Path) -> None:
+    """Whoever runs these tests in the background may have them ignore interrupts, and what they start."""
     os.mkfifo("slow.cj")
-    child = subprocess.Popen([*COMMAND, "check", "slow.cj"], stderr=subprocess.PIPE, env=child_environment())
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        child = subprocess.Popen([*COMMAND, "check", "slow.cj"], stderr=subprocess.PIPE, env=child_environment())
+    finally:
+        signal.signal(signal.SIGINT, before)
     with open("slow.cj", "wb"):  # opens once the child reads from the other end
         time.sleep(0.1)
         child.send_signal(signal.SIGINT)
