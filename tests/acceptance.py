@@ -282,11 +282,21 @@ def agree(results: Sequence[Json]) -> str:
     return "equal" if alike else "DIFFERENT"
 
 
-def write_table(names: Sequence[str], table: dict[str, dict[str, Json]]) -> str:
-    rows = [("program", *table, "")]
+def make_rows(names: Sequence[str], table: dict[str, dict[str, Json]]) -> list[tuple[str, ...]]:
+    rows = [("program", *table, "bits")]
     for name in names:
         results = [table[target][name] for target in table]
         rows.append((name, *map(tell, results), agree(results)))
+    return rows
+
+
+def write_markdown(rows: Sequence[Sequence[str]]) -> str:
+    """The table for a page of documentation."""
+    head, *others = (f"| {' | '.join(row)} |\n" for row in rows)
+    return head + "|---" * len(rows[0]) + "|\n" + "".join(others)
+
+
+def write_table(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "".join("  ".join(map(str.ljust, row, widths)).rstrip() + "\n" for row in rows)
 
@@ -309,6 +319,7 @@ def main(line: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", metavar="DIR", type=Path)
     parser.add_argument("--targets", default=DEFAULT_TARGETS, help=f"{DEFAULT_TARGETS} by default")
     parser.add_argument("--only", metavar="NAME[,NAME]", help="these programs")
+    parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
     parser.add_argument("--timeout", metavar="SECONDS", type=float, default=120, help="for one program")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     asked = parser.parse_args(line)
@@ -323,7 +334,10 @@ def main(line: Sequence[str] | None = None) -> int:
         print(f"no target or device `{unknown[0]}`" if unknown else f"no programs in {asked.folder}", file=sys.stderr)
         return 2
     table = {target: run_target(asked.folder, target, names, asked.timeout) for target in targets}
-    print(write_table(names, table), end="")
+    rows = make_rows(names, table)
+    print(write_table(rows), end="")
+    if asked.markdown:
+        asked.markdown.write_text(write_markdown(rows), encoding="utf-8")
     for target, results in table.items():
         absent = next((result["why"] for result in results.values() if result.get("said") == REFUSALS["E0601"]), None)
         if absent:

@@ -75,10 +75,21 @@ def run(folder: Path, targets: str, capsys: pytest.CaptureFixture[str], *more: s
 def test_all_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_folder(tmp_path, KERNEL, SUM, OUTSIDE)
     code, (head, row, *rest) = run(tmp_path, "reference,x86-scalar", capsys)
-    assert head.split() == ["program", "reference", "x86-scalar"]
+    assert head.split() == ["program", "reference", "x86-scalar", "bits"]
     assert row.split() == ["p", "3/3", "3/3", "equal"]
     assert rest == ["1 programs on 2 targets, 2 runs, 0 failures"]
     assert code == 0
+
+
+@pytest.mark.usefixtures("_in_process")
+def test_the_table_for_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, page = make_folder(tmp_path, SUM), tmp_path / "table.md"
+    assert run(folder, "reference,x86-scalar", capsys, "--markdown", str(page))[0] == 0
+    assert page.read_text().splitlines() == [
+        "| program | reference | x86-scalar | bits |",
+        "|---|---|---|---|",
+        "| p | 1/1 | 1/1 | equal |",
+    ]
 
 
 @pytest.mark.usefixtures("_in_process")
