@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DEMO := build/demo
+TARGETS ?= reference,native,vulkan,ptx-emulator
 APT := DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends
 
 .PHONY: demo test lint proofs mutants bench acceptance vulkan clean
@@ -30,7 +31,7 @@ proofs: $(VENV)/test
 # Programs with known answers on several targets: make acceptance DIR=folder [TARGETS=reference,native,vulkan,ptx-emulator]
 acceptance: $(VENV)/plain
 	@test -n "$(DIR)" || { echo "say which folder of programs: make acceptance DIR=..."; exit 1; }
-	$(BIN)/python -m tests.acceptance $(DIR) --targets $(or $(TARGETS),reference,native,vulkan,ptx-emulator)
+	$(BIN)/python -m tests.acceptance $(DIR) --targets $(TARGETS)
 
 # The test of the tests: faults put into the compiler on purpose, and the test that finds each.
 mutants: $(VENV)/test
