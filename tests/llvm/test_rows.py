@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cajeta_dot import BoundsError, Module, compile
+from cajeta_dot import BoundsError, Module, compile, driver
+from cajeta_dot.backends import Options
 from cajeta_dot.run.errors import KernelError
 from tests.llvm.programs import EXACT
 
@@ -96,3 +97,33 @@ def test_first_item_that_faults_is_named() -> None:
         compile(text)["k"](y, x, 2.0, 0, grid=2, block=64)
     assert (caught.value.index, caught.value.length) == (70, 70)
     assert y.tolist() == [2.0] * 70 + [0.0] * 30
+
+
+SIMPLE = """class K {
+    @Kernel static void dots(KernelBuffer<int32> o, KernelBuffer<uint8> w, KernelBuffer<int8> x) {
+        uint32 i = KernelThread.globalIdX();
+        o[i] = w.vload<4>(4 * i).dotSum(x.vload<4>(4 * i), 0);
+    }
+    @Kernel static void carried(KernelBuffer<float32> y, KernelBuffer<float32> x, uint32 n) {
+        uint32 i = KernelThread.globalIdX();
+        if (i < n) { y[i] = y[i] + 1.0f; y[0] = y[0] + x[i]; }
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["x86-sse2", "x86-avx2", "x86-vnni"])
+@pytest.mark.parametrize("checks", [False, True])
+def test_llvm_has_nothing_to_say(target: str, checks: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    """It complains, on the descriptor itself, of a loop that it must make vectors of and can't; and a dot is told of once."""
+    source, reporter = driver.decode("k.cj", SIMPLE.encode())
+    program = driver.check_source(source, reporter)
+    assert program
+    found = driver.find_target(target)
+    assert found
+    for lines in (False, True):
+        options = Options(checks=checks, debug_lines=lines)
+        artifact = found[0].emit(program, target, "asm", options, reporter)
+        assert artifact
+        assert [choice.operation for choice in artifact.choices] == ["dot"]
+    assert capfd.readouterr().err == ""
