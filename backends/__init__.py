@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Function, Program
+    from cajeta_dot.source import Source
 
 GROUP = "cajeta_dot.backends"
 DEFAULT_BLOCK = (64, 1, 1)
@@ -81,7 +82,7 @@ class TargetInfo:
     `devices` are the kinds of devices that run it where the option `device` names one; the backend is a `DeviceBackend` then.
     cpus, architectures, features: the names that `-mcpu`, `--gpu-arch` and `-mattr` take for it; none where it ignores them.
     joins: the kinds of which one output can hold several targets of its backend; `emit` is then given their names with commas
-    between them.
+    between them. keeps: what `load` made can be kept for later processes; the backend is a `KeepingBackend` then.
     """
 
     name: str
@@ -95,6 +96,7 @@ class TargetInfo:
     architectures: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     joins: tuple[str, ...] = ()
+    keeps: bool = False
 
 
 @record
@@ -198,13 +200,28 @@ if TYPE_CHECKING:
             """What this machine has of a kind, each device tested. Raises NoDevice where nothing can be asked."""
             ...
 
+    class KeepingBackend(Backend, Protocol):
+        """One whose code can be kept."""
+
+        def fingerprint(self) -> str:
+            """What its code depends on beside the program, the target, the options and this package: this machine, libraries.
+            Empty if that can't be told."""
+            ...
+
+        def reload(self, kept: Any, source: Source, functions: Sequence[Function]) -> Mapping[Function, Entry]:
+            """Entries from what `Loaded.kept` was, for functions in the order of the file, whose bodies may be missing. Raises
+            ValueError, LookupError or OSError where that can't be."""
+            ...
+
 
 @record
 class Loaded:
-    """A program in memory: an entry for each kernel and host method, by function."""
+    """A program in memory: an entry for each kernel and host method, by function. `kept`: see `KeepingBackend`; numbers, texts,
+    bytes and tuples of these."""
 
     entries: Mapping[Function, Entry]
     choices: tuple[Choice, ...] = ()
+    kept: Any = None
 
 
 def discover() -> dict[str, Backend]:

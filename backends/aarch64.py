@@ -7,10 +7,6 @@ from cajeta_dot.backends.llvm.host import find_architecture
 from cajeta_dot.backends.llvm.machine import Machine
 from cajeta_dot.backends.llvm.processors import KINDS, Processors, Tier
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from cajeta_dot.backends import Backend
-
 TRIPLE = "aarch64-unknown-linux-gnu"
 LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i8:8:32-i16:16:32-i64:64-i128:128-n32:64-S128-Fn32"
 _RUNS = find_architecture() == "aarch64"
@@ -19,7 +15,7 @@ _RUNS = find_architecture() == "aarch64"
 def _row(name: str, summary: str, dot: str, *features: str) -> Tier:
     """Every AArch64 processor for programs has NEON, and converts float16 from and to all other floats."""
     machine = Machine(name, TRIPLE, LAYOUT, "generic", features, "aarch64", frozenset(features), halves="all")
-    return Tier(TargetInfo(name, summary, KINDS, _RUNS, dot=dot), machine)
+    return Tier(TargetInfo(name, summary, KINDS, _RUNS, dot=dot, keeps=_RUNS), machine)
 
 
 TIERS = (  # the best first
@@ -27,4 +23,4 @@ TIERS = (  # the best first
     _row("aarch64-dotprod", "AArch64 with DotProd, from Armv8.4", "sdot, udot", "dotprod", "neon"),
     _row("aarch64-neon", "any AArch64", "smull, saddlp", "neon"),
 )
-backend: Backend = Processors("aarch64", TIERS)
+backend = Processors("aarch64", TIERS)

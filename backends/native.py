@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from cajeta_dot.backends import HostInfo, Options, TargetInfo, aarch64, x86
-from cajeta_dot.backends.llvm.processors import KINDS, refuse_missing
+from cajeta_dot.backends.llvm.host import find_architecture
+from cajeta_dot.backends.llvm.processors import KINDS, Processors, Tier, refuse_missing
 from cajeta_dot.backends.x86_features import features_of
 from cajeta_dot.diagnostics import Reporter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
-    from cajeta_dot.backends import Artifact, Backend, HostBackend, Loaded
-    from cajeta_dot.backends.llvm.processors import Tier
-    from cajeta_dot.ir import Program
+    from cajeta_dot.backends import Artifact, Entry, HostBackend, Loaded
+    from cajeta_dot.ir import Function, Program
+    from cajeta_dot.source import Source
 
 _SUMMARY = "the best of the x86 or AArch64 targets that this machine has"
 _X86 = x86.TIERS[0].info  # of which all take the same processors and features
-NATIVE = TargetInfo("native", _SUMMARY, KINDS, True, dot="as that target's", cpus=_X86.cpus, features=_X86.features)
-_FAMILIES = {"x86_64": (x86.backend, x86.TIERS), "aarch64": (aarch64.backend, aarch64.TIERS)}
+NATIVE = TargetInfo("native", _SUMMARY, KINDS, True, dot="as that target's", cpus=_X86.cpus, features=_X86.features, keeps=True)
+_FAMILIES: dict[str, tuple[Processors, tuple[Tier, ...]]] = {
+    "x86_64": (x86.backend, x86.TIERS),
+    "aarch64": (aarch64.backend, aarch64.TIERS),
+}
 
 
 class NativeBackend:
@@ -47,6 +52,18 @@ class NativeBackend:
         found = resolve(options, reporter)
         return found and found[0].load(program, found[1].info.name, options, reporter)
 
+    def fingerprint(self) -> str:
+        """As the protocol says. What the target stands for follows from it and the options."""
+        return self._family.fingerprint()
+
+    def reload(self, kept: Any, source: Source, functions: Sequence[Function]) -> Mapping[Function, Entry]:
+        """As the protocol says."""
+        return self._family.reload(kept, source, functions)
+
+    @property
+    def _family(self) -> Processors:
+        return _FAMILIES.get(find_architecture(), _FAMILIES["x86_64"])[0]
+
     def describe_host(self) -> HostInfo:
         """As the protocol says. Of the better targets it is told what this machine lacks for the one that comes next."""
         from cajeta_dot.backends.llvm.host import FEATURES_VARIABLE, SCALAR_VARIABLE, detect_host, is_scalar_wanted
@@ -71,7 +88,7 @@ class NativeBackend:
         return HostInfo(name, host.architecture, tuple(f for f in asked if f in host.features), chosen.info.name, why)
 
 
-def resolve(options: Options, reporter: Reporter) -> tuple[Backend, Tier] | None:
+def resolve(options: Options, reporter: Reporter) -> tuple[Processors, Tier] | None:
     """What `native` is here, or for a processor that is named; None after an error.
 
     Where this machine can't be told, it is the least that every machine has, as is said aloud.

@@ -44,7 +44,7 @@ def _row(
     machine = Machine(name, TRIPLE, LAYOUT, "x86-64", features, "x86", frozenset(forms.split()), halves, clamps=clamps)
     cpus, known = tuple(CPUS), tuple(FEATURES)
     joins = () if clamps else JOINED
-    info = TargetInfo(name, summary, KINDS, _RUNS, aliases, dot, cpus=cpus, features=known, joins=joins)
+    info = TargetInfo(name, summary, KINDS, _RUNS, aliases, dot, cpus=cpus, features=known, joins=joins, keeps=_RUNS)
     return Tier(info, machine)
 
 

@@ -7,9 +7,10 @@ does not promise to keep, and the tests compare the result with lark's own parse
 
 from __future__ import annotations
 
-import marshal
 import os
 import sys
+
+from cajeta_dot import store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 
 STARTS = ("unit", "expression", "reserved")
-FORMAT = b"cajeta tables 1\n"
 GRAMMAR = os.path.join(os.path.dirname(__file__), "cajeta.lark")
 SPOKEN_SYMBOLS = ("member", "item", "statement", "expression", "type", "word", "reserved")
 
@@ -36,23 +36,17 @@ SPOKEN_SYMBOLS = ("member", "item", "statement", "expression", "type", "word", "
 def load_tables(cache: str | None = None) -> Tables:
     """From the cache folder, or from lark (and then into the cache). An empty `cache` means none is used."""
     grammar = __loader__.get_data(GRAMMAR)  # also out of a zip; `importlib.resources` takes 20 ms to import
-    folder = _user_cache() if cache is None else cache
-    path = os.path.join(folder, f"tables-{sys.implementation.cache_tag}.bin") if folder else ""
-    key = _key(grammar)
-    tables = _read(path, key) if path else None
+    folder = store.user_folder() if cache is None else cache
+    if not folder:
+        return build_tables(grammar.decode())
+    path = os.path.join(folder, f"tables-{sys.implementation.cache_tag}{store.SUFFIX}")
+    own = __loader__.get_data(__file__)  # so that nobody need remember to raise a number
+    key = store.check_sum(b"\0".join((sys.version.encode(), _lark_version(), own, grammar)))
+    tables = store.read(path, key)
     if tables is None:
         tables = build_tables(grammar.decode())
-        if path:
-            _write(path, key, tables)
+        store.write(path, key, tables)
     return tables
-
-
-def _key(grammar: bytes) -> bytes:
-    from _imp import source_hash  # what pyc files use, 64 bits; `importlib.util`, where it is public, takes 1.3 ms
-
-    own = __loader__.get_data(__file__)  # so that nobody need remember to raise FORMAT
-    parts = (FORMAT, sys.version.encode(), _lark_version(), own, grammar)
-    return FORMAT + source_hash(len(grammar), b"\0".join(parts))
 
 
 def _lark_version() -> bytes:
@@ -64,55 +58,6 @@ def _lark_version() -> bytes:
         return b"absent"
     with open(spec.origin, "rb") as file:
         return file.read().partition(b"__version__")[2].partition(b"\n")[0]
-
-
-def _user_cache() -> str:
-    """A folder of this user's own, never the shared temporary folder; empty where there is none."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA", "")
-    elif sys.platform == "darwin":
-        base = os.path.expanduser("~/Library/Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "cajeta-dot") if os.path.isabs(base) else ""
-
-
-def _read(path: str, key: bytes) -> Tables | None:
-    """None unless the file is ours, for this key, and whole. `marshal` runs no code, but trusts its bytes."""
-    from _imp import source_hash
-
-    try:
-        with open(path, "rb") as file:
-            status = os.fstat(file.fileno())
-            if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
-                return None
-            data = file.read()
-        size = len(key) + 8
-        if data[: len(key)] != key or data[len(key) : size] != source_hash(len(data) - size, data[size:]):
-            return None
-        return marshal.loads(data[size:])
-    except (OSError, ValueError, EOFError, TypeError):
-        return None
-
-
-def _write(path: str, key: bytes, tables: Tables) -> None:
-    """Whole or not at all: readers see the old file or the new one. A folder that can't be written is no error."""
-    from _imp import source_hash
-    from contextlib import suppress
-    from tempfile import mkstemp
-
-    plain: Any = tables
-    body = marshal.dumps(plain)
-    temporary = ""
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        handle, temporary = mkstemp(dir=os.path.dirname(path))
-        with os.fdopen(handle, "wb") as file:
-            file.write(key + source_hash(len(body), body) + body)
-        os.replace(temporary, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(temporary)
 
 
 def make_lark(grammar: str, **options: Any) -> Any:

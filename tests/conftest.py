@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,14 @@ class Result(NamedTuple):
     code: int
     out: str
     err: str
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A cache of their own: tests shall not find what was kept before, nor leave thousands of programs to the user."""
+    if not hasattr(config, "workerinput"):  # the others inherit it
+        folder = tempfile.mkdtemp(prefix="cajeta-cache-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        os.environ["CAJETA_CACHE_DIR"] = folder
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -14,12 +14,13 @@ from itertools import count
 from threading import Lock
 
 from cajeta_dot.backends.llvm.assembler import make_target_machine, write_object
-from cajeta_dot.backends.llvm.checks import FAULT_BYTES, make_error
+from cajeta_dot.backends.llvm.checks import FAULT_BYTES, Site, make_error
 from cajeta_dot.backends.llvm.elf import NotLoadable, can_load, load_object
 from cajeta_dot.backends.llvm.kernels import FAULT_OFFSET, LAUNCH_BYTES
 from cajeta_dot.backends.llvm.threads import Spreader
 from cajeta_dot.backends.llvm.types import bits_of, float_of
-from cajeta_dot.types import BOOL, BOOLEAN, FLOAT, FLOAT16, VOID, Array, Scalar
+from cajeta_dot.record import record
+from cajeta_dot.types import BOOL, BOOLEAN, FLOAT, FLOAT16, SCALARS, VOID, Array, Scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from llvmlite.binding import LLJIT, ResourceTracker
 
-    from cajeta_dot.backends.llvm.checks import Site
     from cajeta_dot.backends.llvm.machine import Machine
     from cajeta_dot.backends.llvm.modules import ModuleText
     from cajeta_dot.ir import Function
@@ -50,12 +50,43 @@ _library_numbers = count()
 _link_lock = Lock()
 
 
-def load_module(source: Source, module: ModuleText, machine: Machine, optimize: int) -> dict[Function, NativeEntry]:
-    """An entry for each function that the module exports. This machine must have the other's features."""
-    linked = link(write_object_here(module.text, machine, optimize), module.exports.values(), machine)
-    return {
-        function: NativeEntry(source, function, module.sites, linked, linked[name]) for function, name in module.exports.items()
-    }
+@record
+class ObjectCode:
+    """A module compiled for this process. `exports`: names of its kernels and host methods, in the order of the file."""
+
+    code: bytes
+    exports: tuple[str, ...]
+    sites: tuple[Site, ...]
+
+    def load(self, source: Source, functions: Sequence[Function], machine: Machine) -> dict[Function, NativeEntry]:
+        """An entry for each function, which may be without its body. This machine must have the other's features.
+
+        Raises LookupError, ValueError or OSError for code that can't be put into memory or lacks one of them.
+        """
+        linked = link(self.code, self.exports, machine)
+        return {
+            function: NativeEntry(source, function, self.sites, linked, linked[name])
+            for function, name in zip(functions, self.exports, strict=True)
+        }
+
+    def pack(self) -> tuple[Any, ...]:
+        """Numbers, texts and bytes, to be kept."""
+        sites = [(site.number, site.kind, site.start, site.lanes, str(site.type)) for site in self.sites]
+        return self.code, self.exports, tuple(sites)
+
+    @classmethod
+    def unpack(cls, kept: tuple[Any, ...]) -> ObjectCode:
+        """From what `pack` gave."""
+        code, exports, sites = kept
+        return cls(
+            code, exports, tuple(Site(number, kind, start, lanes, SCALARS[type]) for number, kind, start, lanes, type in sites)
+        )
+
+
+def compile_module(module: ModuleText, functions: Sequence[Function], machine: Machine, optimize: int) -> ObjectCode:
+    """The module for this process; `functions` are its kernels and host methods."""
+    code = write_object_here(module.text, machine, optimize)
+    return ObjectCode(code, tuple(module.exports[function] for function in functions), tuple(module.sites))
 
 
 def write_object_here(text: str, machine: Machine, optimize: int) -> bytes:

@@ -10,13 +10,14 @@ from cajeta_dot.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
-    from cajeta_dot.backends import Options, TargetInfo
+    from cajeta_dot.backends import Entry, Options, TargetInfo
     from cajeta_dot.backends.llvm.machine import Machine
     from cajeta_dot.backends.llvm.modules import ModuleText
     from cajeta_dot.diagnostics import Reporter
-    from cajeta_dot.ir import Program
+    from cajeta_dot.ir import Function, Program
     from cajeta_dot.source import Source
 
     Refine = Callable[[Machine, Options, str, Reporter], Machine | None]
@@ -91,9 +92,25 @@ class Processors:
         module = self._write(program, machine, options, reporter)
         if module is None:
             return None
-        from cajeta_dot.backends.llvm.jit import load_module
+        from cajeta_dot.backends.llvm.jit import compile_module
 
-        return Loaded(load_module(program.source, module, machine, options.optimize), module.choices)
+        functions = program.entries
+        code = compile_module(module, functions, machine, options.optimize)
+        kept = self.find(target).info.name, *code.pack()
+        return Loaded(code.load(program.source, functions, machine), module.choices, kept)
+
+    def fingerprint(self) -> str:
+        """As the protocol says."""
+        from cajeta_dot.backends.llvm.surroundings import describe_surroundings
+
+        return describe_surroundings()
+
+    def reload(self, kept: Any, source: Source, functions: Sequence[Function]) -> Mapping[Function, Entry]:
+        """As the protocol says."""
+        from cajeta_dot.backends.llvm.jit import ObjectCode
+
+        target, *code = kept
+        return ObjectCode.unpack(tuple(code)).load(source, functions, self.find(target).machine)
 
     def resolve(self, target: str, options: Options, reporter: Reporter) -> Machine | None:
         """The machine of a target or alias, as the user wants it; None after an error."""

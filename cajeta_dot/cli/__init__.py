@@ -33,6 +33,7 @@ VERBS = {
     "lsp": ("lsp", "serve"),
     "targets": ("commands", "list_targets"),
     "devices": ("devices", "list_devices"),
+    "cache": ("cache", "show_cache"),
     "host": ("commands", "tell_host"),
     "kernels": ("commands", "list_kernels"),
     "choices": ("commands", "list_choices"),
@@ -75,10 +76,13 @@ def _tell_about(arguments: Arguments) -> int:
 
 
 def _call_verb(arguments: Arguments) -> int:
+    from .. import store
     from ..diagnostics.rules import USAGE
     from .messages import Refusal
     from .session import Session
 
+    if "cache_dir" in arguments.values:
+        os.environ[store.FOLDER_VARIABLE] = arguments.get("cache_dir")
     messages, refusal = _make_messages(arguments)
     session = Session(arguments, messages)
     code: int | None = None

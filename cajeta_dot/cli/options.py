@@ -5,6 +5,8 @@ It knows spellings and values, not what they lead to. `argparse` would take long
 
 from __future__ import annotations
 
+import os
+
 from ..record import record
 
 TYPE_CHECKING = False
@@ -23,12 +25,14 @@ VERBS = {
     "lsp": ("", "answer an editor on stdin and stdout: the language server protocol"),
     "targets": ("[NAME]", "what --target takes and this machine lacks for it; all of one target"),
     "devices": ("", "what --device takes, and what each device can do"),
+    "cache": ("", "what is kept for later starts, and where"),
 }
 FILES = "build check run bench disasm kernels choices"
 TELLING = f"{FILES} lsp"
 TARGETED = "build check disasm choices"
 CALLED = TUNED = "build check run bench disasm choices"
 MENDED = "build check"
+CACHED = f"{FILES} cache"
 
 
 @record
@@ -96,6 +100,10 @@ OPTIONS = (
     Option(("--fix",), "", "fix", "change the inputs as diagnostics propose, where that is safe", MENDED, "machine"),
     Option(("--fix=unsafe",), "", "fix", "also where it changes what the program does", MENDED, "unsafe"),
     Option(("--diff",), "", "diff", "print what --fix would change, and write nothing", MENDED),
+    Option(("--cache-dir",), "DIR", "cache_dir", "keep parser tables and compiled code there", CACHED),
+    Option(("--no-cache",), "", "cache_dir", "keep nothing, and look at nothing that was kept", FILES, ""),
+    Option(("--info",), "", "clear", "how much is kept; the default", "cache", False),
+    Option(("--clear",), "", "clear", "delete what is kept", "cache"),
     Option(("--debug",), "", "debug", "show where an internal error happened"),
 
     Option(("-h", "--help"), "", "query", "this text; behind a verb, its options", "", "help"),
@@ -105,7 +113,7 @@ OPTIONS = (
     Option(("--print-host",), "", "query", "this processor, and what native is here and why", "build", "host"),
     Option(("--print-kernels",), "", "query", "kernels and host methods of FILE, with their arguments", "build", "kernels"),
     Option(("--print-choices",), "", "query", "what each operation of FILE becomes, and why", "build", "choices"),
-    Option(("--json",), "", "json", "answer as JSON", "run bench disasm targets devices host kernels choices"),
+    Option(("--json",), "", "json", "answer as JSON", "run bench disasm targets devices host kernels choices cache"),
 )
 # fmt: on
 BY_SPELLING = {spelling: option for option in OPTIONS for spelling in option.spellings}
@@ -256,8 +264,20 @@ def _read_size(text: str) -> tuple[int, int, int]:
     return _read_extent(text, least=1)
 
 
+def _read_folder(text: str) -> str:
+    """One that is there or can be made."""
+    if os.path.exists(text) and not os.path.isdir(text):
+        raise ValueError("takes a folder")
+    return text
+
+
 # Kind of value -> what reads it; raises ValueError with the end of a sentence.
-_READERS: dict[str, Callable[[str], Any]] = {"N": _read_count, "X[,Y[,Z]]": _read_size, "N[,N[,N]]": _read_extent}
+_READERS: dict[str, Callable[[str], Any]] = {
+    "N": _read_count,
+    "X[,Y[,Z]]": _read_size,
+    "N[,N[,N]]": _read_extent,
+    "DIR": _read_folder,
+}
 
 
 def _store(arguments: Arguments, option: Option, value: Any) -> None:

@@ -8,6 +8,7 @@ from cajeta_dot import driver
 from cajeta_dot.backends import Options
 from cajeta_dot.diagnostics import CompileError, Help
 from cajeta_dot.diagnostics.rules import FEATURE_MISSING
+from cajeta_dot.run.build import build
 from cajeta_dot.run.module import Module, check_options
 
 TYPE_CHECKING = False
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from cajeta_dot.diagnostics import Diagnostic, Reporter
     from cajeta_dot.ir import Program
+    from cajeta_dot.run.cache import CacheFile
     from cajeta_dot.source import Source
 
 
@@ -26,22 +28,24 @@ def compile(
     target: str = "native",
     checks: bool = True,
     num_threads: int | None = None,
+    cache: bool = True,
     **options: Any,
 ) -> Module:
     """Compiles a program and, where this machine can run the target's code, loads it.
 
     `filename` is what messages say. With `checks`, an access outside an array, a zero divisor or a bad lane index raises
     at run time; without, the first is undefined. `num_threads` is how many threads run a kernel's workgroups; by default
-    as many as the process may use. `options` are the other fields of `cajeta_dot.backends.Options`; with `device="vulkan"`,
-    `"vulkan:1"` or `"vulkan:NAME"`, kernels run on that device. Checks raise nothing there: an access outside an array then
-    reads zeros and stores nothing.
+    as many as the process may use. With `cache`, code for this processor is kept in the user's cache folder, and a later
+    process need not compile it again (`cajeta_dot.run.cache`). `options` are the other fields of
+    `cajeta_dot.backends.Options`; with `device="vulkan"`, `"vulkan:1"` or `"vulkan:NAME"`, kernels run on that device. Checks
+    raise nothing there: an access outside an array then reads zeros and stores nothing.
 
     Raises CompileError with all that was found: if the source has errors, if no target has that name (E0603), if this
     machine can't run it (E0601), if the target refuses the program (E06xx). Where a device was named and can't be had, or
     lacks what the program needs, it is a DeviceMissing.
     """
     # Lone surrogates are no text; as bytes they meet the check for UTF-8 that every file meets.
-    return compile_texts([(text.encode("utf-8", "surrogatepass"), filename)], target, checks, num_threads, options)
+    return compile_texts([(text.encode("utf-8", "surrogatepass"), filename)], target, checks, num_threads, options, cache)
 
 
 def compile_file(
@@ -49,6 +53,7 @@ def compile_file(
     target: str = "native",
     checks: bool = True,
     num_threads: int | None = None,
+    cache: bool = True,
     **options: Any,
 ) -> Module:
     """As `compile`, from a file, or from several that use each other's classes. Raises OSError if one can't be read.
@@ -58,7 +63,7 @@ def compile_file(
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     if not paths:
         raise ValueError("there is no file to compile")
-    return compile_texts(tuple(_read(one) for one in paths), target, checks, num_threads, options)
+    return compile_texts(tuple(_read(one) for one in paths), target, checks, num_threads, options, cache)
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[bytes, str]:
@@ -67,13 +72,25 @@ def _read(path: str | os.PathLike[str]) -> tuple[bytes, str]:
 
 
 def compile_texts(
-    texts: Sequence[tuple[bytes, str]], target: str, checks: bool, num_threads: int | None, options: dict[str, Any]
+    texts: Sequence[tuple[bytes, str]],
+    target: str,
+    checks: bool,
+    num_threads: int | None,
+    options: dict[str, Any],
+    cache: bool = True,
 ) -> Module:
     """As `compile`, from what is in files, each with its name."""
     if num_threads is not None and (isinstance(num_threads, bool) or num_threads < 1):
         raise ValueError(f"num_threads must be positive, found {num_threads!r}")
     chosen = Options(**check_options({**options, "checks": checks}))
-    reporter, program, said = _check([driver.decode(name, data) for data, name in texts])
+    files = [driver.decode(name, data) for data, name in texts]
+    kept = _find_kept(files, target, chosen) if cache and not chosen.device else None
+    built = kept.read() if kept else None
+    rebuild = (compile_texts, (tuple(texts), target, checks, num_threads, options, cache))
+    if kept and built:
+        name, backend, info = files[0][0].name, kept.backend, kept.info
+        return Module(name, backend, info, chosen, num_threads, built, _Again(texts), rebuild)
+    reporter, program, said = _check(files)
     if chosen.device:
         found = driver.resolve_on_device(target, chosen.device, reporter)
     else:
@@ -86,8 +103,35 @@ def compile_texts(
         message = f"`{info.name}` needs {missing}, which this machine lacks"
         reporter.report(FEATURE_MISSING, message, None, helps=[Help("`native` is the best target that this machine has")])
         raise CompileError(reporter.in_order())
-    rebuild = (compile_texts, (tuple(texts), target, checks, num_threads, options))
-    return Module(program, backend, info, chosen, num_threads, reporter, rebuild)
+    built = build(program, backend, info, chosen, reporter)
+    if kept:
+        kept.write(built)
+    return Module(program.source.name, backend, info, chosen, num_threads, built, lambda: program, rebuild)
+
+
+def _find_kept(files: Sequence[tuple[Source, Reporter]], target: str, options: Options) -> CacheFile | None:
+    """Where code for the target is kept, if it can be."""
+    found = driver.find_target(target)
+    if found is None or not found[1].keeps or any(reporter.failed for _, reporter in files):
+        return None
+    from cajeta_dot.run.cache import CacheFile
+
+    backend: Any = found[0]  # a KeepingBackend
+    return CacheFile([source for source, _ in files], backend, found[1], options)
+
+
+class _Again:
+    """The program of a module whose code was kept: checked when somebody asks for it, and once."""
+
+    def __init__(self, texts: Sequence[tuple[bytes, str]]):
+        self.texts = texts
+        self.program: Program | None = None
+
+    def __call__(self) -> Program:
+        if self.program is None:
+            self.program = _check([driver.decode(name, data) for data, name in self.texts])[1]
+        assert self.program  # it was compiled before
+        return self.program
 
 
 def _check(files: Sequence[tuple[Source, Reporter]]) -> tuple[Reporter, Program | None, list[Diagnostic]]:

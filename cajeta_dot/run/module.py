@@ -7,10 +7,8 @@ from types import MappingProxyType
 
 from cajeta_dot.backends import Options
 from cajeta_dot.diagnostics import CompileError, Reporter, nearest
-from cajeta_dot.diagnostics.rules import FEATURE_MISSING, SKIPPED_METHOD
-from cajeta_dot.passes.effects import written_arrays
-from cajeta_dot.record import fields_of, record, replace
-from cajeta_dot.run.errors import DeviceMissing
+from cajeta_dot.diagnostics.rules import SKIPPED_METHOD
+from cajeta_dot.record import fields_of, replace
 from cajeta_dot.run.functions import Function, read_extent
 
 TYPE_CHECKING = False
@@ -18,29 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from cajeta_dot import ir
-    from cajeta_dot.backends import Backend, Choice, Entry, TargetInfo
+    from cajeta_dot.backends import Backend, TargetInfo
     from cajeta_dot.diagnostics import Diagnostic
     from cajeta_dot.ir import Program
-    from cajeta_dot.source import Source
+    from cajeta_dot.run.build import Built, Lowering
 
     Rebuild = tuple[Callable[..., "Module"], tuple[Any, ...]]
-
-
-@record
-class Lowering:
-    """What one operation became: where it stands, `form` and `why` in words, whether the result is exact."""
-
-    file: str
-    line: int
-    function: str
-    operation: str
-    lanes: int
-    signs: str
-    form: str
-    instruction: str
-    why: str
-    exact: bool
 
 
 class Module:
@@ -53,49 +34,36 @@ class Module:
 
     def __init__(
         self,
-        program: Program,
+        filename: str,
         backend: Backend,
         info: TargetInfo,
         options: Options,
         threads: int | None,
-        reporter: Reporter,
+        built: Built,
+        check: Callable[[], Program],
         rebuild: Rebuild,
     ):
-        """Lowers the program. `rebuild` makes the module anew. Raises CompileError if the target refuses the program."""
-        self.filename, self.target, self.kinds = program.source.name, info.name, info.kinds
+        """`check` gives the program that it was built from, for outputs; `rebuild` makes the module anew."""
+        self.filename, self.target, self.kinds = filename, info.name, info.kinds
         self.device = options.device
-        self._program, self._backend, self._info, self._options = program, backend, info, options
-        self._rebuild = rebuild
-        entries, choices = self._lower(reporter)
-        self.diagnostics: list[Diagnostic] = reporter.in_order()
-        self.choices = [_place(choice, program.source) for choice in choices]
+        self._backend, self._info, self._options = backend, info, options
+        self._check, self._rebuild = check, rebuild
+        self.diagnostics: list[Diagnostic] = list(built.diagnostics)
+        self.choices: list[Lowering] = list(built.choices)
         threads = threads or _count_processors()
-        written = written_arrays(program)
-        made = {f: Function(self, f, entries.get(f), written[f], threads) for f in program.entries}
-        self.functions: Mapping[str, Function] = MappingProxyType({n: made[f] for n, f in program.names.items()})
-
-    def _lower(self, reporter: Reporter) -> tuple[Mapping[ir.Function, Entry], tuple[Choice, ...]]:
-        """Code in memory; where this machine can't run it, the text is made once to see that it can be."""
-        arguments = self._program, self.target
-        entries: Mapping[ir.Function, Entry] = {}
-        choices: tuple[Choice, ...] = ()
-        if self._info.runs or self._options.device:
-            loaded = self._backend.load(*arguments, self._options, reporter)
-            if loaded is None or reporter.failed:
-                lacking = self._options.device and any(found.rule is FEATURE_MISSING for found in reporter.found)
-                raise (DeviceMissing if lacking else CompileError)(reporter.in_order())
-            entries, choices = loaded.entries, loaded.choices
-        elif self.kinds:
-            artifact = self._backend.emit(*arguments, self.kinds[0], self._options, reporter)
-            if artifact is None or reporter.failed:
-                raise CompileError(reporter.in_order())
-            choices = artifact.choices
-        return entries, choices
+        made = [
+            Function(self, function, built.entries.get(function), written, threads)
+            for function, written in zip(built.functions, built.written, strict=True)
+        ]
+        self.functions: Mapping[str, Function] = MappingProxyType({name: made[place] for name, place in built.names.items()})
 
     def __getitem__(self, name: str) -> Function:
         if name in self.functions:
             return self.functions[name]
-        raise KeyError(f"no kernel or host method `{name}` in {self.filename}; {self._explain_missing(name)}")
+        raise self._missing(name)
+
+    def _missing(self, name: str) -> KeyError:
+        return KeyError(f"no kernel or host method `{name}` in {self.filename}; {self._explain_missing(name)}")
 
     def _explain_missing(self, name: str) -> str:
         """Why there is no function of that name, or which one may be meant."""
@@ -119,14 +87,15 @@ class Module:
         if kind == "ir":
             from cajeta_dot.passes.print import print_program
 
-            return print_program(self._program)
+            return print_program(self._check())
         if kind not in self.kinds:
             near = nearest(kind, self.kinds)
             offer = f"; did you mean {near!r}?" if near else ""
             raise ValueError(f"target {self.target} has no output {kind!r}, it has {', '.join(self.kinds)}{offer}")
-        reporter = Reporter(self._program.source)
         chosen = replace(self._options, **check_options(options))
-        artifact = self._backend.emit(self._program, self.target, kind, chosen, reporter)
+        program = self._check()
+        reporter = Reporter(program.source)
+        artifact = self._backend.emit(program, self.target, kind, chosen, reporter)
         if artifact is None or reporter.failed:
             raise CompileError(reporter.in_order())
         return artifact.content
@@ -138,16 +107,19 @@ class Module:
         """
         from cajeta_dot.listing import disassemble
 
-        reporter = Reporter(self._program.source)
-        definition = self[name].definition
-        listing = disassemble(self._program, definition, self._backend, self._info, self._options, reporter)
+        if name not in self:
+            raise self._missing(name)
+        program = self._check()
+        reporter = Reporter(program.source)
+        listing = disassemble(program, program.names[name], self._backend, self._info, self._options, reporter)
         if listing is None:
             raise CompileError(reporter.in_order())
         return listing.write()
 
     def __repr__(self) -> str:
         where = f" on {self.device}" if self.device else ""
-        return f"<Module {self.filename} for {self.target}{where}: {', '.join(f.name for f in self._program.entries)}>"
+        functions = dict.fromkeys(function.name for function in self.functions.values())
+        return f"<Module {self.filename} for {self.target}{where}: {', '.join(functions)}>"
 
     def __reduce__(self) -> Rebuild:
         return self._rebuild
@@ -175,22 +147,6 @@ def check_options(given: dict[str, Any]) -> dict[str, Any]:
 
 
 _DEFAULTS = Options()
-
-
-def _place(choice: Choice, source: Source) -> Lowering:
-    name, line, _ = source.place(choice.start)
-    return Lowering(
-        name,
-        line,
-        choice.function,
-        choice.operation,
-        choice.lanes,
-        choice.signs,
-        choice.form,
-        choice.instruction,
-        choice.why,
-        choice.exact,
-    )
 
 
 def _count_processors() -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cajeta_dot.backends.llvm.addresses import load_vector, store_vector
-from cajeta_dot.backends.llvm.jit import link, load_module, write_object_here
+from cajeta_dot.backends.llvm.jit import compile_module, link, write_object_here
 from cajeta_dot.backends.llvm.modules import write_module
 from cajeta_dot.backends.llvm.writer import Writer
 from cajeta_dot.backends.x86 import LAYOUT, SCALAR, TRIPLE
@@ -34,7 +34,7 @@ WORDS = replace(SCALAR.machine, bytes_in_words=True)
 def load(*functions: Function) -> dict[str, Entry]:
     """For a machine without byte lanes, which this one is not."""
     module = write_module(make_program(*functions), WORDS, checks=False)
-    made = load_module(SOURCE, module, WORDS, 2)
+    made = compile_module(module, functions, WORDS, 2).load(SOURCE, functions, WORDS)
     return {function.symbol: entry for function, entry in made.items()}
 
 

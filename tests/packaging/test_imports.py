@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # From the ground up; whatever stands in one line may import each other. The longest name that fits a module counts.
 LAYERS = (
-    ("cajeta_dot.record", "cajeta_dot.collector", "cajeta_dot.version"),
+    ("cajeta_dot.record", "cajeta_dot.collector", "cajeta_dot.store", "cajeta_dot.version"),
     ("cajeta_dot.source",),
     (
         "cajeta_dot.types",

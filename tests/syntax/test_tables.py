@@ -21,7 +21,8 @@ FRESH, CACHED = "Unit 0 True", "Unit 0 False"
 
 
 def run_python(code: str, cache: Path) -> str:
-    environment = dict(os.environ, XDG_CACHE_HOME=str(cache), HOME=str(cache), PYTHONPATH=str(ROOT))
+    environment = {k: v for k, v in os.environ.items() if k != "CAJETA_CACHE_DIR"}
+    environment |= {"XDG_CACHE_HOME": str(cache), "HOME": str(cache), "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, cwd=ROOT)
     return done.stdout.strip()
 
