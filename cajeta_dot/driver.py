@@ -11,7 +11,7 @@ from .source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from cajeta_dot.backends import Artifact, Backend, DeviceBackend, DeviceInfo, NoDevice, Options, TargetInfo
@@ -87,11 +87,15 @@ def finish(program: Program, reporter: Reporter) -> Program:
     return program
 
 
-def check_source(source: Source, reporter: Reporter) -> Program | None:
-    """Parse and check: what every use of a source begins with."""
+def check_source(source: Source, reporter: Reporter, values: Mapping[str, int] | None = None) -> Program | None:
+    """Parse and check: what every use of a source begins with. `values` are for constants, see `check.define`."""
     with PAUSED_COLLECTOR:
         unit = parse(source, reporter)
-        return check(unit, source, reporter) if unit else None
+        if unit and values:
+            from .check.define import define
+
+            define([unit], values, reporter)
+        return check(unit, source, reporter) if unit and not reporter.failed else None
 
 
 def emit(

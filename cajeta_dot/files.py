@@ -9,7 +9,7 @@ from .source import Sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from .check.program import ProgramChecker
     from .diagnostics import Diagnostic
@@ -23,15 +23,15 @@ class Files:
     `program` has everything in it, to be called from Python; it is None if there was an error in any of them.
     """
 
-    def __init__(self, files: Sequence[tuple[Source, Reporter]]):
-        """Each with what was reported while it was read."""
+    def __init__(self, files: Sequence[tuple[Source, Reporter]], values: Mapping[str, int] | None = None):
+        """Each with what was reported while it was read. `values` are for constants, see `check.define`."""
         self.files = list(files)
         self.program: Program | None = None
         self._checkers: dict[Source, ProgramChecker] = {}
         with PAUSED_COLLECTOR:
-            self._check()
+            self._check(values)
 
-    def _check(self) -> None:
+    def _check(self, values: Mapping[str, int] | None) -> None:
         from .check import check_files
         from .check.program import class_names
         from .check.units import assemble
@@ -46,6 +46,10 @@ class Files:
             return
         for (unit, _), start in zip(read, self.source.starts, strict=True):
             shift(unit, start)
+        if values:
+            from .check.define import define
+
+            define([unit for unit, _ in read], values, self.reporter, whole=len(read) == len(self.files))
         broken = [unit for unit, (_, reporter) in zip(units, self.files, strict=True) if unit and reporter.failed]
         unread = frozenset(name for unit in broken for name in class_names(unit.members))
         self._checkers = dict(

@@ -75,7 +75,7 @@ def compile_for(session: Session, files: Sequence[str], target: str, num_threads
     options: dict[str, Any] = {key: given[key] for key in (*DEVICE_OPTIONS, *CPU_OPTIONS) if key in given}
     if "optimize" in given:
         options["optimize"] = int(given["optimize"])
-    return compile_texts(texts, target, session.arguments.get("checks", True), num_threads, options)
+    return compile_texts(texts, target, session.arguments.get("checks", True), num_threads, options, values=session.values)
 
 
 def read_launch(session: Session, function: Function) -> dict[str, Any]:

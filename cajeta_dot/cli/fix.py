@@ -17,7 +17,7 @@ from .messages import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..diagnostics import Diagnostic
     from .session import Session
@@ -60,7 +60,7 @@ def _fix(session: Session, sources: list[Source]) -> list[tuple[str, int]]:
     is_unsafe = session.arguments.get("fix", SAFE) == UNSAFE
     counts = [0] * len(sources)
     for _ in range(MAX_ROUNDS if sources else 0):
-        found = apply_switches(_find(sources), session.messages.switches)
+        found = apply_switches(_find(sources, session.values), session.messages.switches)
         before = sum(counts)
         for place, source in enumerate(sources):
             helps = choose_helps([diagnostic for diagnostic in found if diagnostic.source is source], is_unsafe)
@@ -73,15 +73,15 @@ def _fix(session: Session, sources: list[Source]) -> list[tuple[str, int]]:
     return [(source.text, count) for source, count in zip(sources, counts, strict=True)]
 
 
-def _find(sources: Sequence[Source]) -> list[Diagnostic]:
+def _find(sources: Sequence[Source], values: Mapping[str, int]) -> list[Diagnostic]:
     """All that is wrong with the inputs, which see each other's classes."""
     if len(sources) == 1:
         reporter = Reporter(sources[0])
-        check_source(sources[0], reporter)
+        check_source(sources[0], reporter, values)
         return reporter.in_order()
     from ..files import Files
 
-    return Files([(source, Reporter(source)) for source in sources]).found()
+    return Files([(source, Reporter(source)) for source in sources], values).found()
 
 
 def _write_difference(name: str, old: bytes, new: bytes) -> Iterator[str]:

@@ -76,6 +76,7 @@ OPTIONS = (
     Option(("-O",), "0|1|2|3", "optimize", "how much to optimize; 2 by default", CALLED),
     Option(("-fsplit-accumulators",), "", "split_accumulators", "gather a loop's sum of dots in parts; the default", CALLED),
     Option(("-fno-split-accumulators",), "", "split_accumulators", "one sum as written, one step at a time", CALLED, False),
+    Option(("-D",), "NAME=INT", "values", "give the constant NAME, or Class.NAME, another value", FILES, many=True),
     Option(("-g",), "", "debug_lines", "line numbers in the output", "build"),
     Option(("-M",), "", "rules", "write a rule for make to stdout, and nothing else", "build", "only"),
     Option(("-MD",), "", "rules", "write a rule for make beside the output", "build", "beside"),
@@ -264,6 +265,17 @@ def _read_size(text: str) -> tuple[int, int, int]:
     return _read_extent(text, least=1)
 
 
+def _read_definition(text: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    try:
+        value = int(number, 0) if name else None
+    except ValueError:
+        value = None
+    if value is None:
+        raise ValueError("takes NAME=INT")
+    return name, value
+
+
 def _read_folder(text: str) -> str:
     """One that is there or can be made."""
     if os.path.exists(text) and not os.path.isdir(text):
@@ -276,6 +288,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "N": _read_count,
     "X[,Y[,Z]]": _read_size,
     "N[,N[,N]]": _read_extent,
+    "NAME=INT": _read_definition,
     "DIR": _read_folder,
 }
 

@@ -44,6 +44,11 @@ class Session:
         self.contents: dict[str, bytes] = {}
         self._said: set[object] = set()
 
+    @property
+    def values(self) -> dict[str, int]:
+        """Of constants, as -D gives them; the last word about one counts."""
+        return dict(self.arguments.get("values", ()))
+
     def need_files(self) -> list[str]:
         """The inputs. Raises Refusal where there is none, one is missing, or stdin is named twice."""
         files = self.arguments.words
@@ -84,11 +89,11 @@ class Session:
         paths = list(dict.fromkeys(paths))
         if len(paths) == 1:
             source, reporter = self.read(paths[0])
-            yield paths[0], reporter, check_source(source, reporter)
+            yield paths[0], reporter, check_source(source, reporter, self.values)
             return
         from ..files import Files
 
-        files = Files([self.read(path) for path in paths])
+        files = Files([self.read(path) for path in paths], self.values)
         self.show(files.found())
         for place, path in enumerate(paths):
             program, reporter = files.part(place)

@@ -20,7 +20,7 @@ from cajeta_dot.types import Array, Scalar, Vector, Void
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from cajeta_dot.backends import KeepingBackend, Options, TargetInfo
@@ -42,12 +42,15 @@ def objects_folder() -> str:
 class CacheFile:
     """Where the code of a program in these files for one target is, or would be."""
 
-    def __init__(self, parts: Sequence[Source], backend: KeepingBackend, info: TargetInfo, options: Options):
+    def __init__(
+        self, parts: Sequence[Source], backend: KeepingBackend, info: TargetInfo, options: Options, values: Mapping[str, int]
+    ):
         self.sources = (parts[0] if len(parts) == 1 else Sources(parts), *parts)
         self.backend, self.info = backend, info
         asked = [getattr(options, name) for name in fields_of(type(options))]
         own, foreign = describe_package(), backend.fingerprint()
-        self.key = marshal.dumps((info.name, asked, own, foreign, [(part.name, part.text) for part in parts]), _MARSHAL)
+        texts = [(part.name, part.text) for part in parts]
+        self.key = marshal.dumps((info.name, asked, own, foreign, texts, sorted(values.items())), _MARSHAL)
         folder = objects_folder() if own and foreign else ""
         self.path = os.path.join(folder, store.name_of(self.key)) if folder else ""
 
