@@ -431,6 +431,59 @@ IN_LOOPS = (
     ),
 )
 
+KEPT = "tests/api/test_cache.py"
+IN_THE_CACHE = (
+    Mutant(
+        "options not in the key",
+        "cajeta_dot/run/cache.py",
+        "info.name, asked, own",
+        "info.name, own",
+        f"{KEPT}::test_all_that_counts_is_in_the_key[without checks]",
+    ),
+    Mutant(
+        "constants not in the key",
+        "cajeta_dot/run/cache.py",
+        "sorted(values.items())",
+        "[]",
+        "tests/check/test_define.py::test_it_is_kept_apart_and_travels_along",
+    ),
+    Mutant(
+        "environment not in the key",
+        "backends/llvm/surroundings.py",
+        "*wishes, ",
+        "",
+        f"{KEPT}::test_all_that_counts_is_in_the_key[no vectors]",
+    ),
+    Mutant(
+        "check sum not looked at",
+        "cajeta_dot/store.py",
+        " or data[len(head) : start] != check_sum(data[start:])",
+        "",
+        f"{KEPT}::test_bad_files_are_as_if_they_were_not_there",
+    ),
+    Mutant(
+        "key not compared",
+        "cajeta_dot/store.py",
+        "data[: len(head)] != head or ",
+        "",
+        f"{KEPT}::test_a_file_of_another_key_is_not_taken",
+    ),
+    Mutant(
+        "files of others trusted",
+        "cajeta_dot/store.py",
+        "0o022",
+        "0",
+        f"{KEPT}::test_a_file_that_others_may_write_is_not_trusted",
+    ),
+    Mutant(
+        "use not remembered",
+        "cajeta_dot/run/cache.py",
+        "        store.touch(self.path)\n",
+        "",
+        f"{KEPT}::test_what_was_used_longest_ago_makes_room",
+    ),
+)
+
 MUTANTS = {
     "forms": IN_FORMS,
     "LLVM emitter": IN_THE_LLVM_EMITTER,
@@ -438,4 +491,5 @@ MUTANTS = {
     "loops": IN_LOOPS,
     "SPIR-V": IN_SPIRV,
     "dispatch": IN_DISPATCH,
+    "cache": IN_THE_CACHE,
 }
