@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cajeta_dot.diagnostics import CompileError
 from cajeta_dot.diagnostics.rules import FEATURE_MISSING
-from cajeta_dot.record import record
+from cajeta_dot.record import fields_of, record
 from cajeta_dot.run.errors import DeviceMissing
 
 TYPE_CHECKING = False
@@ -86,15 +86,4 @@ def build(program: Program, backend: Backend, info: TargetInfo, options: Options
 
 def _place(choice: Choice, source: Source) -> Lowering:
     name, line, _ = source.place(choice.start)
-    return Lowering(
-        name,
-        line,
-        choice.function,
-        choice.operation,
-        choice.lanes,
-        choice.signs,
-        choice.form,
-        choice.instruction,
-        choice.why,
-        choice.exact,
-    )
+    return Lowering(name, line, *(getattr(choice, field) for field in fields_of(Lowering)[2:]))
