@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cajeta_dot.backends import TargetInfo
+from cajeta_dot.backends.aarch64_features import AARCH64
 from cajeta_dot.backends.llvm.host import find_architecture
 from cajeta_dot.backends.llvm.machine import Machine
 from cajeta_dot.backends.llvm.processors import KINDS, Processors, Tier
@@ -15,7 +16,8 @@ _RUNS = find_architecture() == "aarch64"
 def _row(name: str, summary: str, dot: str, *features: str) -> Tier:
     """Every AArch64 processor for programs has NEON, and converts float16 from and to all other floats."""
     machine = Machine(name, TRIPLE, LAYOUT, "generic", features, "aarch64", frozenset(features), halves="all")
-    return Tier(TargetInfo(name, summary, KINDS, _RUNS, dot=dot, keeps=_RUNS), machine)
+    cpus, known = tuple(AARCH64.cpus), tuple(AARCH64.features)
+    return Tier(TargetInfo(name, summary, KINDS, _RUNS, dot=dot, cpus=cpus, features=known, keeps=_RUNS), machine)
 
 
 TIERS = (  # the best first
@@ -23,4 +25,4 @@ TIERS = (  # the best first
     _row("aarch64-dotprod", "AArch64 with DotProd, from Armv8.4", "sdot, udot", "dotprod", "neon"),
     _row("aarch64-neon", "any AArch64", "smull, saddlp", "neon"),
 )
-backend = Processors("aarch64", TIERS)
+backend = Processors("aarch64", TIERS, catalogue=AARCH64)

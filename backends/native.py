@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cajeta_dot.backends import HostInfo, Options, TargetInfo, aarch64, x86
+from cajeta_dot.backends.aarch64_features import AARCH64
 from cajeta_dot.backends.llvm.host import find_architecture
 from cajeta_dot.backends.llvm.processors import KINDS, Processors, Tier, refuse_missing
-from cajeta_dot.backends.x86_features import features_of
+from cajeta_dot.backends.x86_features import X86
 from cajeta_dot.diagnostics import Reporter
 
 TYPE_CHECKING = False
@@ -14,16 +15,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cajeta_dot.backends import Artifact, Entry, HostBackend, Loaded
+    from cajeta_dot.backends.llvm.catalogue import Catalogue
     from cajeta_dot.ir import Function, Program
     from cajeta_dot.source import Source
 
 _SUMMARY = "the best of the x86 or AArch64 targets that this machine has"
-_X86 = x86.TIERS[0].info  # of which all take the same processors and features
-NATIVE = TargetInfo("native", _SUMMARY, KINDS, True, dot="as that target's", cpus=_X86.cpus, features=_X86.features, keeps=True)
-_FAMILIES: dict[str, tuple[Processors, tuple[Tier, ...]]] = {
-    "x86_64": (x86.backend, x86.TIERS),
-    "aarch64": (aarch64.backend, aarch64.TIERS),
+_FAMILIES: dict[str, tuple[Processors, tuple[Tier, ...], Catalogue]] = {
+    "x86_64": (x86.backend, x86.TIERS, X86),
+    "aarch64": (aarch64.backend, aarch64.TIERS, AARCH64),
 }
+_CPUS, _FEATURES = (*X86.cpus, *AARCH64.cpus), (*X86.features, *AARCH64.features)
+NATIVE = TargetInfo("native", _SUMMARY, KINDS, True, dot="as that target's", cpus=_CPUS, features=_FEATURES, keeps=True)
 
 
 class NativeBackend:
@@ -69,7 +71,7 @@ class NativeBackend:
         from cajeta_dot.backends.llvm.host import FEATURES_VARIABLE, SCALAR_VARIABLE, detect_host, is_scalar_wanted
 
         host = detect_host()
-        _, tiers = _FAMILIES.get(host.architecture, _FAMILIES["x86_64"])
+        _, tiers, _ = _FAMILIES.get(host.architecture, _FAMILIES["x86_64"])
         asked = dict.fromkeys(feature for tier in tiers for feature in tier.machine.features)
         found = resolve(Options(), Reporter(None))
         assert found  # nothing was wished for that could be refused
@@ -96,15 +98,16 @@ def resolve(options: Options, reporter: Reporter) -> tuple[Processors, Tier] | N
     from cajeta_dot.backends.llvm.host import detect_host, is_scalar_wanted
 
     host = detect_host()
-    backend, tiers = _FAMILIES.get(host.architecture, _FAMILIES["x86_64"])
+    family = _FAMILIES.get(host.architecture, _FAMILIES["x86_64"])
+    family = next((one for one in _FAMILIES.values() if options.cpu in one[2].cpus), family)
+    backend, tiers, catalogue = family
     least, features = tiers[-1], host.features
     if options.cpu or options.features:
-        from cajeta_dot.backends.x86_refine import change_features, check_names
+        from cajeta_dot.backends.llvm.refine import change_features, check_names
 
-        if not check_names(options, NATIVE.name, reporter):
+        if not check_names(options, catalogue, NATIVE.name, reporter):
             return None
-        (backend, tiers), least = _FAMILIES["x86_64"], x86.SCALAR
-        features = change_features(features_of(options.cpu) if options.cpu else features, options)
+        features = change_features(catalogue.features_of(options.cpu) if options.cpu else features, options, catalogue)
     if host.doubt and not options.cpu:
         from cajeta_dot.diagnostics.rules import HOST_IN_DOUBT
 

@@ -9,13 +9,11 @@ from cajeta_dot.backends import TargetInfo
 from cajeta_dot.backends.llvm.host import find_architecture
 from cajeta_dot.backends.llvm.machine import Machine
 from cajeta_dot.backends.llvm.processors import KINDS, Processors, Tier
-from cajeta_dot.backends.x86_features import CPUS, FEATURES
+from cajeta_dot.backends.x86_features import X86
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cajeta_dot.backends import Options
     from cajeta_dot.backends.llvm.processors import Variants
-    from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.source import Source
 
 TRIPLE = "x86_64-unknown-linux-gnu"
@@ -42,7 +40,7 @@ def _row(
     """`features`: what LLVM may use. `forms`: those that dot products may be written with."""
     halves = "f16c" if "f16c" in features else "none"
     machine = Machine(name, TRIPLE, LAYOUT, "x86-64", features, "x86", frozenset(forms.split()), halves, clamps=clamps)
-    cpus, known = tuple(CPUS), tuple(FEATURES)
+    cpus, known = tuple(X86.cpus), tuple(X86.features)
     joins = () if clamps else JOINED
     info = TargetInfo(name, summary, KINDS, _RUNS, aliases, dot, cpus=cpus, features=known, joins=joins, keeps=_RUNS)
     return Tier(info, machine)
@@ -90,16 +88,10 @@ CLAMPING = _row(
 SCALAR = TIERS[-1]
 
 
-def _refine(machine: Machine, options: Options, target: str, reporter: Reporter) -> Machine | None:
-    from cajeta_dot.backends.x86_refine import check_names, refine
-
-    return refine(machine, options, reporter) if check_names(options, target, reporter) else None
-
-
 def _join(source: Source, variants: Variants, optimize: int) -> bytes:
     from cajeta_dot.backends.x86_dispatch import write_joined
 
     return write_joined(source, variants, SCALAR.machine, optimize)
 
 
-backend = Processors("x86", (*TIERS, CLAMPING), better="x86-avx2", refine=_refine, join=_join)
+backend = Processors("x86", (*TIERS, CLAMPING), better="x86-avx2", catalogue=X86, join=_join)

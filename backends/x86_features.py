@@ -1,15 +1,11 @@
-"""What x86 processors can do, by LLVM's names: features with what each brings along, and processors with their features.
+"""What x86 processors can do. Source: LLVM 22, X86.td and X86TargetParser.def; a test asks the LLVM at hand.
 
-LLVM ends the process on a processor that it doesn't know, and only mutters about a feature: so `-mcpu` and `-mattr` are read
-by this table. It holds what our code or LLVM's can gain from. Source: LLVM 22, X86.td and X86TargetParser.def; a test asks the
-LLVM at hand.
+Listed is what our code or LLVM's can gain from.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from cajeta_dot.backends.llvm.catalogue import Catalogue, by_processor
 
 # Feature -> those that it brings along.
 FEATURES: dict[str, str] = {
@@ -95,27 +91,6 @@ _PROCESSORS = {
 }
 
 
-def with_implied(features: Iterable[str]) -> frozenset[str]:
-    """These features and all that they bring along."""
-    found: set[str] = set()
-    work = list(features)
-    while work:
-        feature = work.pop()
-        if feature not in found:
-            found.add(feature)
-            work += FEATURES.get(feature, "").split()
-    return frozenset(found)
+FORMS = frozenset(["sse2", "ssse3", "avx2", "avx512bw", "avx512vl", "avx512vnni", "avxvnni", "avxvnniint8", "avx10.2"])
 
-
-def without(features: Iterable[str], removed: str) -> frozenset[str]:
-    """These features but for one, and for those that bring it along."""
-    return frozenset(feature for feature in features if removed not in with_implied([feature]))
-
-
-# Processor -> its features, but for what those bring along.
-CPUS: dict[str, str] = {name: features for features, names in _PROCESSORS.items() for name in names.split()}
-
-
-def features_of(cpu: str) -> frozenset[str]:
-    """All that a processor of the table has."""
-    return with_implied(CPUS[cpu].split())
+X86 = Catalogue("x86", FEATURES, by_processor(_PROCESSORS), FORMS, halves="f16c")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from cajeta_dot.backends.x86_features import CPUS
+from cajeta_dot.backends.x86_features import X86
 from cajeta_dot.record import record
 
 FEATURES_VARIABLE, SCALAR_VARIABLE = "CAJETA_HOST_FEATURES", "CAJETA_SIMD_SCALAR_FALLBACK"
@@ -77,7 +77,7 @@ def _ask_llvm() -> Host:
     features = frozenset(feature for feature, present in found.items() if present and "avx10" not in feature)
     if not features:
         return Host(architecture, frozenset(), "LLVM finds no features at all")
-    if "avx2" in features and name not in (*CPUS, GENERIC):
+    if "avx2" in features and name not in (*X86.cpus, GENERIC):
         return Host(architecture, features, f"its name, `{name}`, is not one that LLVM is known to give", name)
     return Host(architecture, features, name=name)
 

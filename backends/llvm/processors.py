@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cajeta_dot.backends import Entry, Options, TargetInfo
+    from cajeta_dot.backends.llvm.catalogue import Catalogue
     from cajeta_dot.backends.llvm.machine import Machine
     from cajeta_dot.backends.llvm.modules import ModuleText
     from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Function, Program
     from cajeta_dot.source import Source
 
-    Refine = Callable[[Machine, Options, str, Reporter], Machine | None]
     Variants = Sequence[tuple[Machine, ModuleText]]
     Join = Callable[[Source, Variants, int], bytes]
 
@@ -45,15 +45,15 @@ class Tier:
 class Processors:
     """A backend for the tiers of one family. Where the processor is another, `runs` is unset in their rows.
 
-    better: the target that packs what others of the family expand to scalar code. refine: makes the machine of a target for
-    a processor and features that the user names, and reports where it can't. join: makes one object of a program's modules
+    better: the target that packs what others of the family expand to scalar code. catalogue: the processors and features that
+    the user may name. join: makes one object of a program's modules
     for several targets, the plainest first.
     """
 
     def __init__(
-        self, name: str, tiers: Sequence[Tier], better: str = "", refine: Refine | None = None, join: Join | None = None
+        self, name: str, tiers: Sequence[Tier], better: str = "", catalogue: Catalogue | None = None, join: Join | None = None
     ):
-        self.name, self.tiers, self.better, self.refine, self.join = name, tiers, better, refine, join
+        self.name, self.tiers, self.better, self.catalogue, self.join = name, tiers, better, catalogue, join
 
     def targets(self) -> Sequence[TargetInfo]:
         return [tier.info for tier in self.tiers]
@@ -115,8 +115,11 @@ class Processors:
     def resolve(self, target: str, options: Options, reporter: Reporter) -> Machine | None:
         """The machine of a target or alias, as the user wants it; None after an error."""
         machine = self.find(target).machine
-        if self.refine and (options.cpu or options.features):
-            return self.refine(machine, options, target, reporter)
+        if self.catalogue and (options.cpu or options.features):
+            from cajeta_dot.backends.llvm.refine import check_names, refine
+
+            named = check_names(options, self.catalogue, target, reporter)
+            return refine(machine, options, self.catalogue, reporter) if named else None
         return machine
 
     def _write_variants(

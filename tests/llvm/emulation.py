@@ -17,22 +17,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cajeta_dot.backends import Loaded, aarch64, riscv64, wasm32
+from cajeta_dot.backends import Loaded, Options, aarch64, riscv64, wasm32
+from cajeta_dot.backends.aarch64_features import AARCH64
 from cajeta_dot.backends.llvm.assembler import write_object
 from cajeta_dot.backends.llvm.checks import FAULT_BYTES, make_error
 from cajeta_dot.backends.llvm.compile import write_program
 from cajeta_dot.backends.llvm.kernels import FAULT_OFFSET, LAUNCH_BYTES
+from cajeta_dot.backends.llvm.refine import refine
 from cajeta_dot.backends.llvm.types import float_of
+from cajeta_dot.diagnostics import Reporter
 from cajeta_dot.record import record, replace
 from cajeta_dot.types import BOOL, BOOLEAN, FLOAT, VOID, Array, Scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cajeta_dot.backends import Options
     from cajeta_dot.backends.llvm.machine import Machine
     from cajeta_dot.backends.llvm.modules import ModuleText
-    from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Function, Program
 
     Extent = tuple[int, int, int]
@@ -162,6 +163,14 @@ def _find_letter(type: object) -> str:
 
 
 _QEMU = ("qemu-user", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross")
+
+
+def _change(machine: Machine, features: str) -> Machine:
+    changed = refine(machine, Options(features=features), AARCH64, Reporter(None))
+    assert changed
+    return changed
+
+
 _QEMU_RISCV = ("qemu-user", "gcc-riscv64-linux-gnu", "libc6-dev-riscv64-cross")
 _AARCH64 = _link_with("aarch64-linux-gnu-gcc", "qemu-aarch64", "-cpu", "max")
 _RISCV64 = _link_with("riscv64-linux-gnu-gcc", "qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0")
@@ -172,10 +181,16 @@ _PLAIN_RISCV = replace(
     forms=frozenset[str](),
     halves="none",
 )
+_ON_AARCH64 = {
+    **{tier.info.name: tier.machine for tier in aarch64.TIERS},
+    # What LLVM does with fixed vectors where there are scalable ones, and where there are none at all.
+    "aarch64-sve2": _change(aarch64.TIERS[0].machine, "+sve2,+bf16"),
+    "aarch64-bare": _change(aarch64.TIERS[-1].machine, "-neon"),
+}
 EMULATORS = {
     **{
-        tier.info.name: Emulator(tier.machine, _AARCH64, ("aarch64-linux-gnu-gcc", "qemu-aarch64"), " ".join(_QEMU))
-        for tier in aarch64.TIERS
+        name: Emulator(machine, _AARCH64, ("aarch64-linux-gnu-gcc", "qemu-aarch64"), " ".join(_QEMU))
+        for name, machine in _ON_AARCH64.items()
     },
     "riscv64-plain": Emulator(_PLAIN_RISCV, _RISCV64, ("riscv64-linux-gnu-gcc", "qemu-riscv64"), " ".join(_QEMU_RISCV)),
     wasm32.NAME: Emulator(wasm32.MACHINE, _link_wasm, ("wasm-ld", "node"), "lld nodejs"),

@@ -6,13 +6,13 @@ import ctypes
 
 import pytest
 
-from cajeta_dot.backends import x86_features
 from cajeta_dot.backends.llvm.assembler import write_joined_object
 from cajeta_dot.backends.llvm.host import detect_host
 from cajeta_dot.backends.llvm.jit import link, write_object_here
 from cajeta_dot.backends.x86 import CLAMPING, SCALAR, TIERS
 from cajeta_dot.backends.x86_cpuid import FEATURES
 from cajeta_dot.backends.x86_dispatch import PROCESSOR, name_chooser, write_dispatcher
+from cajeta_dot.backends.x86_features import X86
 from cajeta_dot.record import replace
 
 from .programs import SOURCE
@@ -140,7 +140,7 @@ def test_every_feature_is_asked_for(feature: str) -> None:
 
 def test_the_table_has_every_feature_of_a_target() -> None:
     """Also those that `-mattr` and `-mcpu` can add."""
-    assert x86_features.FEATURES.keys() == FEATURES.keys()
+    assert X86.features.keys() == FEATURES.keys()
     assert {feature for tier in (*TIERS, CLAMPING) for feature in tier.machine.features} <= FEATURES.keys()
 
 

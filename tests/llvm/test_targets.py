@@ -29,6 +29,7 @@ from .programs import CPU_TARGETS, RUNNABLE, SOURCE, apply, array, load, make_ke
 if TYPE_CHECKING:
     from cajeta_dot.backends import Artifact
     from cajeta_dot.backends.llvm.machine import Machine
+    from cajeta_dot.backends.llvm.processors import Processors
 
 NAMES = [tier.info.name for tier in TIERS]
 PROCESSORS = [tier for family in (x86, aarch64, riscv64, wasm32) for tier in family.TIERS]
@@ -54,8 +55,12 @@ def dot_program() -> tuple[Function, ...]:
     return (apply("k", types, types[2], lambda b, v: b.dot(*v)),)
 
 
+def find_owner(target: str) -> Processors:
+    return aarch64.backend if target.startswith("aarch64") else backend
+
+
 def emit(target: str, kind: str, **options: object) -> Artifact | None:
-    return backend.emit(make_program(*dot_program()), target, kind, Options(**options), Reporter(SOURCE))  # type: ignore[arg-type]
+    return find_owner(target).emit(make_program(*dot_program()), target, kind, Options(**options), Reporter(SOURCE))  # type: ignore[arg-type]
 
 
 # ---- what this machine has
@@ -133,16 +138,21 @@ def test_another_processor_runs_none_of_it(features: pytest.MonkeyPatch) -> None
 
 def refined(target: str, reporter: Reporter | None = None, **wishes: str) -> Machine | None:
     options, reporter = Options(**wishes), reporter or Reporter(SOURCE)  # type: ignore[arg-type]
+    owner = find_owner(target)
     if target == "native":
         found = resolve(options, reporter)
-        target = found[1].info.name if found else ""
-    return backend.resolve(target, options, reporter) if target else None
+        if not found:
+            return None
+        owner, target = found[0], found[1].info.name
+    return owner.resolve(target, options, reporter)
 
 
 @pytest.mark.parametrize(
     ("cpu", "best"),
     [("x86-64", "x86-sse2"), ("core2", "x86-ssse3"), ("haswell", "x86-avx2"), ("skx", "x86-avx512bw"), ("znver4", "x86-vnni"),
-     ("alderlake", "x86-avxvnni"), ("sierraforest", "x86-avxvnniint8"), ("diamondrapids", "x86-avx10.2")],
+     ("alderlake", "x86-avxvnni"), ("sierraforest", "x86-avxvnniint8"), ("diamondrapids", "x86-avx10.2"),
+     ("cortex-a53", "aarch64-neon"), ("neoverse-n1", "aarch64-dotprod"), ("apple-m1", "aarch64-dotprod"),
+     ("apple-m2", "aarch64-i8mm"), ("grace", "aarch64-i8mm")],
 )  # fmt: skip
 def test_native_code_for_a_processor_is_the_best_that_it_has(cpu: str, best: str, features: pytest.MonkeyPatch) -> None:
     features.setenv("CAJETA_HOST_FEATURES", "")  # which does not matter then
@@ -178,6 +188,11 @@ def test_a_target_keeps_to_its_own_features_whatever_the_processor_has() -> None
         ("x86-avx10.2", "-avx512bw", r"vpdpbusd.*zmm"),
         ("x86-scalar", "+avx2", r"vpmaddubsw.*ymm"),
         ("x86-scalar", "", "imul"),
+        ("aarch64-neon", "+dotprod", r"\tsdot"),
+        ("aarch64-neon", "+i8mm", r"\tusdot"),
+        ("aarch64-i8mm", "-i8mm", r"\tsdot"),
+        ("aarch64-i8mm", "-i8mm,-dotprod", r"\tmul\tv"),
+        ("aarch64-i8mm", "-neon", r"\tmadd"),
     ],
 )
 def test_features_are_added_and_taken_away_by_name(target: str, wishes: str, dot: str) -> None:
@@ -187,9 +202,11 @@ def test_features_are_added_and_taken_away_by_name(target: str, wishes: str, dot
     machine = refined(target, features=wishes)
     assert machine
     assert machine.forms <= {"sse2", *machine.features}
+    assert machine.halves == ("all" if target.startswith("aarch64") else "f16c" if "f16c" in machine.features else "none")
 
 
 LISTED = "`cajetac targets x86-avx2` lists them"
+ON_ARM = "`cajetac targets aarch64-neon` lists them"
 
 
 @pytest.mark.parametrize(
@@ -197,6 +214,14 @@ LISTED = "`cajetac targets x86-avx2` lists them"
     [
         ("x86-avx2", {"cpu": "znver44"}, "no x86 processor `znver44`", f"did you mean `znver4`? {LISTED}"),
         ("native", {"cpu": "m1"}, "no x86 processor `m1`", "`cajetac targets native` lists them"),
+        ("aarch64-neon", {"cpu": "neoverse-n"}, "no AArch64 processor `neoverse-n`", f"did you mean `neoverse-n1`? {ON_ARM}"),
+        ("aarch64-neon", {"features": "+dotprd"}, "no AArch64 feature `dotprd`", f"did you mean `dotprod`? {ON_ARM}"),
+        (
+            "aarch64-i8mm",
+            {"cpu": "neoverse-n1"},
+            "`aarch64-i8mm` needs `i8mm`, which `neoverse-n1` lacks",
+            "choose another processor, or `--target native -mcpu=neoverse-n1` for the best that it has",
+        ),
         ("x86-avx2", {"features": "+avxvni"}, "no x86 feature `avxvni`", f"did you mean `avxvnni`? {LISTED}"),
         (
             "x86-avx2",
