@@ -8,12 +8,12 @@ Formats are those of IEEE 754; every rounding is one rounding to nearest, ties t
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from struct import pack, unpack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
     from cajeta_dot.types import Scalar
 
