@@ -99,6 +99,10 @@ OPAQUE int32_t dot_us_vnni(const uint8_t *w, const int8_t *x, int64_t n) {
 }
 REPEATED(dot_us_vnni, uint8_t)
 
+void dot_rows_vnni(int32_t *y, const uint8_t *w, const int8_t *x, int64_t rows, int64_t columns) {
+    for (int64_t r = 0; r < rows; r++) y[r] = dot_us_vnni(w + r * columns, x, columns);
+}
+
 OPAQUE int32_t dot_ss_vnni(const int8_t *w, const int8_t *x, int64_t n) {
     const __m512i bias = _mm512_set1_epi8(-128);
     __m512i s[8], taken[4];
@@ -217,6 +221,85 @@ void q4k_sub_vnni(float *y, const uint8_t *w, const int8_t *x, const float *scal
             }
             float whole = half(block) * (float)sum - half(block + 2) * (float)q4k_minimums(m, sums + 8 * b);
             total += scales[b] * whole;
+        }
+        y[r] = total;
+    }
+}
+
+/* Sixteen rows interleaved, as `q4k_rows16.cj` has them: a lane for each row. `rows` is that of the matrix. */
+void q4k_rows16_vnni(float *y, const uint8_t *w, const int8_t *x, const float *scales, const int32_t *sums, int64_t rows,
+                     int64_t blocks) {
+    const __m512i low = _mm512_set1_epi8(15);
+    for (int64_t r = 0; r < rows; r += 16) {
+        __m512 total = _mm512_setzero_ps();
+        for (int64_t b = 0; b < blocks; b++) {
+            const uint8_t *block = w + (r / 16 * blocks + b) * 2368;
+            __m512i sum = _mm512_setzero_si512(), least = _mm512_setzero_si512();
+            for (int c = 0; c < 4; c++) {
+                __m512i l = _mm512_setzero_si512(), h = _mm512_setzero_si512();
+#pragma GCC unroll 8
+                for (int s = 0; s < 8; s++) {
+                    __m512i q = _mm512_loadu_si512(block + 64 * (8 * c + s));
+                    int32_t v[2];
+                    memcpy(v, x + 256 * b + 64 * c + 4 * s, 4);
+                    memcpy(v + 1, x + 256 * b + 64 * c + 4 * s + 32, 4);
+                    l = _mm512_dpbusd_epi32(l, _mm512_and_si512(q, low), _mm512_set1_epi32(v[0]));
+                    h = _mm512_dpbusd_epi32(h, _mm512_and_si512(_mm512_srli_epi16(q, 4), low), _mm512_set1_epi32(v[1]));
+                }
+                const __m128i *s = (const __m128i *)(block + 2048 + 32 * c), *m = (const __m128i *)(block + 2176 + 32 * c);
+                sum = _mm512_add_epi32(sum, _mm512_mullo_epi32(l, _mm512_cvtepu8_epi32(_mm_loadu_si128(s))));
+                sum = _mm512_add_epi32(sum, _mm512_mullo_epi32(h, _mm512_cvtepu8_epi32(_mm_loadu_si128(s + 1))));
+                for (int k = 0; k < 2; k++) {
+                    __m512i v = _mm512_set1_epi32(sums[8 * b + 2 * c + k]);
+                    least = _mm512_add_epi32(least, _mm512_mullo_epi32(v, _mm512_cvtepu8_epi32(_mm_loadu_si128(m + k))));
+                }
+            }
+            __m512 d = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(block + 2304)));
+            __m512 e = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(block + 2336)));
+            __m512 whole = _mm512_sub_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), d), _mm512_mul_ps(_mm512_cvtepi32_ps(least), e));
+            total = _mm512_add_ps(total, _mm512_mul_ps(whole, _mm512_set1_ps(scales[b])));
+        }
+        _mm512_storeu_ps(y + r, total);
+    }
+}
+
+/* The two kernels of `q4k_reduce.cj`: nibbles with scales that are decoded already. */
+void reduce_block_vnni(int32_t *y, const uint8_t *w, const uint8_t *scales, const int8_t *x, int64_t rows, int64_t blocks) {
+    const __m256i low = _mm256_set1_epi8(15), zero = _mm256_setzero_si256();
+    for (int64_t r = 0; r < rows; r++) {
+        int32_t total = 0;
+        for (int64_t b = 0; b < blocks; b++) {
+            const uint8_t *block = w + (r * blocks + b) * 128, *s = scales + (r * blocks + b) * 8;
+            const int8_t *v = x + b * 256;
+            __m256i sum = zero;
+            for (int c = 0; c < 4; c++) {
+                __m256i q = _mm256_loadu_si256((const __m256i *)(block + 32 * c));
+                __m256i a = _mm256_dpbusd_epi32(zero, _mm256_and_si256(q, low), _mm256_loadu_si256((const __m256i *)(v + 64 * c)));
+                __m256i h = _mm256_and_si256(_mm256_srli_epi16(q, 4), low);
+                __m256i d = _mm256_dpbusd_epi32(zero, h, _mm256_loadu_si256((const __m256i *)(v + 64 * c + 32)));
+                sum = _mm256_add_epi32(sum, _mm256_mullo_epi32(a, _mm256_set1_epi32(s[2 * c])));
+                sum = _mm256_add_epi32(sum, _mm256_mullo_epi32(d, _mm256_set1_epi32(s[2 * c + 1])));
+            }
+            total += sum_of(sum);
+        }
+        y[r] = total;
+    }
+}
+
+void reduce_sub_vnni(int32_t *y, const uint8_t *w, const uint8_t *scales, const int8_t *x, int64_t rows, int64_t blocks) {
+    const __m256i low = _mm256_set1_epi8(15), zero = _mm256_setzero_si256();
+    for (int64_t r = 0; r < rows; r++) {
+        int32_t total = 0;
+        for (int64_t b = 0; b < blocks; b++) {
+            const uint8_t *block = w + (r * blocks + b) * 128, *s = scales + (r * blocks + b) * 8;
+            const int8_t *v = x + b * 256;
+            for (int c = 0; c < 4; c++) {
+                __m256i q = _mm256_loadu_si256((const __m256i *)(block + 32 * c));
+                __m256i a = _mm256_dpbusd_epi32(zero, _mm256_and_si256(q, low), _mm256_loadu_si256((const __m256i *)(v + 64 * c)));
+                __m256i h = _mm256_and_si256(_mm256_srli_epi16(q, 4), low);
+                __m256i d = _mm256_dpbusd_epi32(zero, h, _mm256_loadu_si256((const __m256i *)(v + 64 * c + 32)));
+                total += sum_of(a) * s[2 * c] + sum_of(d) * s[2 * c + 1];
+            }
         }
         y[r] = total;
     }
