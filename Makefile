@@ -40,8 +40,11 @@ mutants: $(VENV)/test
 # Needs a C compiler for the kernels' peers; `pip install -e .[bench]` adds other software to compare with.
 bench: $(VENV)/test
 	$(BIN)/python -m benchmarks.start_up
+	$(BIN)/python -m benchmarks.cold
+	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.check
 	$(BIN)/python -m benchmarks.parse
+	$(BIN)/python -m benchmarks.calls
 	$(BIN)/python -m benchmarks.kernels
 
 clean:

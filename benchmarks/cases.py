@@ -1,4 +1,4 @@
-"""The kernels that are timed, by name. A case is made when its turn comes, so that only one case's arrays are there at a time."""
+"""The kernels that are timed, by name. A case is made when its turn comes, so that its arrays are alone in the caches."""
 
 from __future__ import annotations
 

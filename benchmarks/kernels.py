@@ -1,4 +1,6 @@
-"""How fast compiled kernels are, beside the same work in C. `python -m benchmarks.kernels [NAME…] [--rounds N] [--json] [--amx]`
+"""How fast compiled kernels are, beside the same work in C.
+
+    python -m benchmarks.kernels [NAME…] [--rounds N] [--json] [--amx]
 
 C is `benchmarks/peers.c`, compiled here and now by gcc (or what CC names) with -O3 -march=native and without contraction, which
 would change bits: intrinsics where the compiler would not find the instruction, plain loops elsewhere. Everything runs in one
@@ -15,42 +17,18 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from argparse import ArgumentParser
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.cases import list_cases
 from benchmarks.peers import refuse_amx
 from benchmarks.sides import Case, Peers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchmarks.sides import Run
+from benchmarks.turns import measure
 
 ROUNDS = 25
-ROUND_SECONDS = 0.01  # of one side
-
-
-def measure(runs: list[Run], rounds: int, clock: Callable[[], float] = time.thread_time) -> list[list[float]]:
-    """Seconds of one run each, in every round."""
-    repeats: list[int] = []
-    for run in runs:
-        run()
-        start = clock()
-        run()
-        repeats.append(max(1, int(ROUND_SECONDS / (clock() - start))))
-    times: list[list[float]] = [[] for _ in runs]
-    for _ in range(rounds):
-        for run, count, taken in zip(runs, repeats, times, strict=True):
-            start = clock()
-            for _ in range(count):
-                run()
-            taken.append((clock() - start) / count)
-    return times
 
 
 def describe(name: str, case: Case, rounds: int) -> dict[str, Any]:

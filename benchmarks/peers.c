@@ -40,6 +40,11 @@ void saxpy(float *y, const float *x, float a, int64_t n) {
     for (int64_t i = 0; i < n; i++) y[i] = a * x[i] + y[i];
 }
 
+/* What a call alone costs: `benchmarks/calls.py`. */
+void call(int32_t *y, const uint8_t *w, const int8_t *x, const float *s, int32_t n, int64_t at) {
+    if (n > 0) y[0] = w[at] + x[at] + (int32_t)s[at];
+}
+
 /* ---- Q8_0 and Q6_K, as one would write them */
 
 void q8_0_plain(float *y, const uint8_t *w, const int8_t *x, const float *scales, int64_t rows, int64_t blocks) {

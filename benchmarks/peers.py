@@ -26,9 +26,13 @@ def add_optional_peers(kind: str, peers: dict[str, Run], repeats: int, out: Arra
         try:
             peers[name] = _repeat(make(out, *operands), repeats)
         except ImportError:
-            if name not in _missing:
-                print(f"{name} is not installed and left out", file=sys.stderr)
-            _missing.add(name)
+            _say_missing(name)
+
+
+def _say_missing(name: str) -> None:
+    if name not in _missing:
+        print(f"{name} is not installed and left out", file=sys.stderr)
+    _missing.add(name)
 
 
 def _repeat(run: Run, repeats: int) -> Run:
@@ -95,7 +99,7 @@ def _make_halide(rows: int, out: Array, a: Array, b: Array, panels: Array) -> Ru
     return lambda: compiled(*buffers)
 
 
-# ---- a dot product
+# ---- functions by numba
 
 
 def _make_numba(out: Array, w: Array, x: Array) -> Run:
@@ -113,6 +117,20 @@ def _make_numba(out: Array, w: Array, x: Array) -> Run:
         out[...] = compiled(w, x)
 
     return run
+
+
+def make_numba_call() -> Run | None:
+    """The function of `benchmarks/calls.py`."""
+
+    def call(y: Any, w: Any, x: Any, s: Any, n: Any, at: Any) -> None:
+        if n > 0:
+            y[0] = int(w[at]) + int(x[at]) + int(s[at])
+
+    try:
+        return _import("numba").njit(call, boundscheck=True)
+    except ImportError:
+        _say_missing("numba")
+        return None
 
 
 _MAKERS: dict[str, dict[str, Callable[..., Run]]] = {

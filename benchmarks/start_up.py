@@ -1,6 +1,6 @@
 """How long `cajetac` takes from the shell's point of view, beside a Python that does nothing.
 
-    python benchmarks/start_up.py [RUNS]
+    python -m benchmarks.start_up [RUNS]
 
 Every row is a process of its own, the best and the median of RUNS (30), rows taken in turn so that a busy moment of the
 machine meets all of them. `over` is what the best takes more than the best of the idle interpreter: what is ours.
@@ -8,12 +8,12 @@ machine meets all of them. `over` is what the best takes more than the best of t
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
+
+from benchmarks.turns import measure_commands
 
 CALL = "import sys; from cajeta_dot.cli import main; main()"
 METHOD = """
@@ -28,14 +28,18 @@ METHOD = """
 LONG = 140  # methods; 1000 lines
 
 
+def write_kernels(count: int) -> str:
+    """A class of so many."""
+    return "public class K {" + "".join(METHOD.format(n) for n in range(count)) + "}\n"
+
+
 def main(runs: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         small, long = Path(folder, "small.cj"), Path(folder, "long.cj")
         for path, methods in ((small, 1), (long, LONG)):
-            path.write_text("public class K {" + "".join(METHOD.format(n) for n in range(methods)) + "}\n")
+            path.write_text(write_kernels(methods))
         lines = len(long.read_text().splitlines())
         rows = {
-            "python -c pass": [sys.executable, "-c", "pass"],
             "--version": ["--version"],
             "explain E0402": ["explain", "E0402"],
             "check, 8 lines": ["check", str(small)],
@@ -46,27 +50,13 @@ def main(runs: int) -> None:
             "build --target nvptx": [str(small), "--target=nvptx"],
             "build --target x86-vnni": [str(small), "--target=x86-vnni"],
         }
-        times = measure(rows, runs)
-    idle = min(times["python -c pass"])
+        idle = {"python -c pass": [sys.executable, "-c", "pass"]}
+        commands = {name: [sys.executable, "-c", CALL, *words] for name, words in rows.items()}
+        times = measure_commands({**idle, **commands}, runs)
+    least = min(times["python -c pass"])
     print(f"{'':26}{'best':>8}{'median':>8}{'over':>8}  ms")
     for name, taken in times.items():
-        print(f"{name:26}{min(taken):8.1f}{median(taken):8.1f}{min(taken) - idle:8.1f}")
-
-
-def measure(rows: dict[str, list[str]], runs: int) -> dict[str, list[float]]:
-    """Milliseconds of every run. The first round, which writes byte code and the parser's tables, does not count."""
-    times: dict[str, list[float]] = {name: [] for name in rows}
-    for turn in range(runs + 1):
-        for name, words in rows.items():
-            command = words if words[0] == sys.executable else [sys.executable, "-c", CALL, *words]
-            start = time.perf_counter()
-            done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
-            taken = time.perf_counter() - start
-            if done.returncode:
-                raise SystemExit(f"{name} failed:\n{done.stderr.decode()}")
-            if turn:
-                times[name].append(1000 * taken)
-    return times
+        print(f"{name:26}{min(taken):8.1f}{median(taken):8.1f}{min(taken) - least:8.1f}")
 
 
 if __name__ == "__main__":
