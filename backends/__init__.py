@@ -10,8 +10,8 @@ from cajeta_dot.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Protocol
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, NoReturn, Protocol
 
     from cajeta_dot.diagnostics import Reporter
     from cajeta_dot.ir import Function, Program
@@ -163,6 +163,23 @@ if TYPE_CHECKING:
 
         def call(self, arguments: Sequence[Any]) -> Any:
             """Call a host method: a Python number, a bool or None."""
+            ...
+
+    # Arguments as they are given, the first workgroup, the end: True after it has run, False if `launch` must be asked with
+    # checked arguments, or what `fail` takes.
+    Short = Callable[[tuple[object, ...], int, int], bool | bytes]
+
+    class ShortEntry(Entry, Protocol):
+        """One that can look at arguments itself, and quicker."""
+
+        def shorten(
+            self, grid: tuple[int, int, int], block: tuple[int, int, int], threads: int, written: frozenset[int]
+        ) -> Short | None:
+            """A kernel's launch of one extent; None if there is no quicker way. `written`: which arrays it may write."""
+            ...
+
+        def fail(self, fault: bytes) -> NoReturn:
+            """Raises KernelError for the fault that a quick launch ended with."""
             ...
 
     class Backend(Protocol):

@@ -25,10 +25,12 @@ from cajeta_dot.types import BOOL, BOOLEAN, FLOAT, FLOAT16, SCALARS, VOID, Array
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, Protocol
+    from typing import Any, NoReturn, Protocol
 
     from llvmlite.binding import LLJIT, ResourceTracker
 
+    from cajeta_dot.backends import Short
+    from cajeta_dot.backends.llvm.calls import Shortener
     from cajeta_dot.backends.llvm.machine import Machine
     from cajeta_dot.backends.llvm.modules import ModuleText
     from cajeta_dot.ir import Function
@@ -65,7 +67,7 @@ class ObjectCode:
         """
         linked = link(self.code, self.exports, machine)
         return {
-            function: NativeEntry(source, function, self.sites, linked, linked[name])
+            function: NativeEntry(source, function, self.sites, linked, linked[name], machine)
             for function, name in zip(functions, self.exports, strict=True)
         }
 
@@ -124,10 +126,14 @@ def _open_linker(machine: Machine, triple: str) -> LLJIT:
 
 
 class NativeEntry:
-    """A kernel or host method in memory: `backends.Entry`."""
+    """A kernel or host method in memory: `backends.ShortEntry`."""
 
-    def __init__(self, source: Source, function: Function, sites: Sequence[Site], linked: Linked, address: int):
+    def __init__(
+        self, source: Source, function: Function, sites: Sequence[Site], linked: Linked, address: int, machine: Machine
+    ):
         self.source, self.sites, self.result = source, sites, function.result
+        self._definition, self._address, self._machine = function, address, machine
+        self._shortener: Shortener | None = None
         self._linked = linked  # the code is gone with it
         self._spreader = Spreader()
         self._pass = _make_passer(function)
@@ -157,13 +163,28 @@ class NativeEntry:
             _, _, site, value, other = min(faults)
             raise self._make_error(site, value, other)
 
+    def shorten(self, grid: Extent, block: Extent, threads: int, written: frozenset[int]) -> Short | None:
+        """As the protocol says."""
+        from cajeta_dot.backends.llvm.calls import Shortener, can_shorten, spread
+
+        if not can_shorten(self._definition):
+            return None
+        if self._shortener is None:
+            self._shortener = Shortener(self._definition, written, self._address, self._machine)
+        short = self._shortener.make(grid, block)
+        return short if threads == 1 or grid[0] * grid[1] * grid[2] <= 1 else spread(short, self._spreader, threads)
+
+    def fail(self, fault: bytes) -> NoReturn:
+        """As the protocol says."""
+        site, _, _, value, other = struct.unpack("=5q", fault)
+        raise self._make_error(site, value, other)
+
     def call(self, arguments: Sequence[Any]) -> Any:
         """Call a host method. Raises KernelError."""
         fault = _Fault()
         result = self._function(*self._pass(arguments), ctypes.addressof(fault))
-        site, _, _, value, other = struct.unpack("=5q", fault)
-        if site:
-            raise self._make_error(site, value, other)
+        if struct.unpack_from("=q", fault)[0]:
+            self.fail(bytes(fault))
         return _read_result(self.result, result)
 
     def _make_error(self, site: int, value: int, other: int) -> KernelError:

@@ -28,20 +28,20 @@ class Spreader:
     def run(self, work: Callable[[int, int], None], total: int, threads: int) -> None:
         """Calls `work(first, end)` for ranges that cover 0..total-1, in several threads at once. Raises what `work` raises."""
         begun = perf_counter()
-        done = 0 if self._step * total > SHORT else _begin(work, total, begun)
+        done = 0 if self._step * total > SHORT else self._begin(work, total, begun)
         if done < total:
             _share(work, done, total, threads)
         self._step = (perf_counter() - begun) / total
 
-
-def _begin(work: Callable[[int, int], None], total: int, begun: float) -> int:
-    """Ranges of growing size, until all is done or it takes long. How much is done?"""
-    done, size = 0, 1
-    while done < total and perf_counter() - begun < SHORT:
-        end = min(done + size, total)
-        work(done, end)
-        done, size = end, 2 * size
-    return done
+    def _begin(self, work: Callable[[int, int], None], total: int, begun: float) -> int:
+        """Ranges of growing size, until all is done or it takes long. How much is done?"""
+        done, size = 0, int(SHORT / 2 / self._step) if self._step else 1
+        while True:
+            end = min(done + size, total)
+            work(done, end)
+            done, size = end, 2 * size
+            if done == total or perf_counter() - begun >= SHORT:
+                return done
 
 
 def _share(work: Callable[[int, int], None], done: int, total: int, threads: int) -> None:

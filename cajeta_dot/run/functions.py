@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from typing import Any, SupportsIndex
 
     from cajeta_dot import ir
-    from cajeta_dot.backends import Entry
+    from cajeta_dot.backends import Entry, Short
     from cajeta_dot.run.module import Module
 
     Extent = SupportsIndex | tuple[SupportsIndex, ...]
+    Triple = tuple[int, int, int]
 
 ITEMS_BY_DEFAULT = 64  # work items of a workgroup where only their total is given
+OFTEN = 3  # launches, after which a short way into a kernel is worth what it takes to make: some milliseconds
+MOST_SHORTS = 64  # extents of launches for which a kernel remembers it
 MAX_ITEMS = 1024  # work items of a workgroup; what GPUs have room for
 MAX_COORDINATES = 1 << 32  # work items along one axis: their coordinates are uint32
 
@@ -48,7 +51,9 @@ class Function:
         self.parameters = tuple(
             Parameter(param.attr, str(param.type), place in written) for place, param in enumerate(definition.params)
         )
-        self._entry, self._threads = entry, threads
+        self._entry: Any = entry
+        self._threads, self._written, self._launches = threads, written, 0
+        self._shorts: dict[tuple[object, ...], tuple[Short, int]] = {}
         self._reader = ArgumentReader(definition, written)
         self.__doc__ = f"{self.kind} {describe_signature(definition)}"
 
@@ -64,6 +69,14 @@ class Function:
         Raises KernelError for what goes wrong inside, TypeError, ValueError and OverflowError for what is passed, and
         RuntimeError where the module's target makes no code for this machine.
         """
+        short = self._find_short(grid, block, threads) if self._shorts else None
+        if short:
+            run, total = short
+            outcome = run(arguments, 0, total)
+            if outcome is True:
+                return None
+            if outcome:
+                self._entry.fail(outcome)
         if isinstance(self.definition.result, Vector):
             raise TypeError(f"{self.name} returns {self.definition.result}, which only other methods can take")
         if self._entry is None and self.kind == "host" and self.module.device:
@@ -71,18 +84,50 @@ class Function:
         if self._entry is None:
             raise RuntimeError(f"target {self.module.target} makes code to run elsewhere; module.emit() gives it")
         if self.kind == "kernel":
-            extent = _read_launch(self.name, grid, block, threads)
-            self._entry.launch(self._reader.read(arguments), *extent, self._threads)
+            groups, items = _read_launch(self.name, grid, block, threads)
+            self._entry.launch(self._reader.read(arguments), groups, items, self._threads)
+            self._launches += 1
+            if self._launches >= OFTEN and not short:
+                self._add_short((grid, block, threads), groups, items)
             return None
         if grid is not None or block is not None or threads is not None:
             raise TypeError(f"{self.name} is a host method: it is called without grid, block and threads")
         return self._entry.call(self._reader.read(arguments))
+
+    def _find_short(self, *extent: object) -> tuple[Short, int] | None:
+        """The short way for a launch of this extent, and its number of workgroups."""
+        try:
+            found = self._shorts.get(extent)
+        except TypeError:  # a list, which may change
+            return None
+        return found if found and _is_plain(extent) else None
+
+    def _add_short(self, extent: tuple[object, ...], groups: Triple, items: Triple) -> None:
+        if not hasattr(self._entry, "shorten") or not _is_plain(extent):
+            return
+        short = self._entry.shorten(groups, items, self._threads, self._written)
+        if short:
+            if len(self._shorts) >= MOST_SHORTS:
+                self._shorts.clear()
+            self._shorts[extent] = short, groups[0] * groups[1] * groups[2]
 
     def __repr__(self) -> str:
         return f"<{self.kind} {describe_signature(self.definition)} for {self.module.target}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return getitem, (self.module, self.name)
+
+
+def _is_plain(extent: tuple[object, ...]) -> bool:
+    """Is all of it None, int, or a tuple of int? Others can equal one of those and still be refused."""
+    for given in extent:
+        if type(given) is tuple:
+            for number in given:  # type: ignore[reportUnknownVariableType]
+                if type(number) is not int:  # type: ignore[reportUnknownArgumentType]
+                    return False
+        elif given is not None and type(given) is not int:
+            return False
+    return True
 
 
 def _read_launch(
