@@ -164,7 +164,8 @@ def reduce(c: Peers, kernel: str) -> Case:
     arguments = make_nibbles(rows)
     y, z = cj.empty(rows, np.int32), cj.empty(rows, np.int32)
     peers = c.bind(C_block=("reduce_block_vnni", z, *arguments), C_sub=("reduce_sub_vnni", z, *arguments))
-    path, launch = SAMPLES / "q4k_reduce.cj", {"grid": (rows // 64, 1), "block": 64}
+    path = SAMPLES / "q4k_reduce.cj"
+    launch: dict[str, Any] = {"grid": (rows // 64, 1), "block": 64}
     other = "perSubBlock" if kernel == "perBlock" else "perBlock"
     peers[other], _ = make_runs(path, other, z, *arguments, **launch)
     return Case(*make_runs(path, kernel, y, *arguments, **launch), peers, 2 * rows * 4096, y, z)

@@ -74,7 +74,7 @@ class Peers:
         subprocess.run([compiler, *flags, str(HERE / "peers.c")], check=True)
         self.library = ctypes.CDLL(str(path))
 
-    def bind(self, repeats: int = REPEATS, **named: tuple[Any, ...]) -> dict[str, Run]:
+    def bind(self, repeats: int = REPEATS, /, **named: tuple[Any, ...]) -> dict[str, Run]:
         """So many calls with fixed arguments, by what the rows are called; those that the library lacks are left out."""
         made: dict[str, Run] = {}
         for label, (name, *arguments) in named.items():
