@@ -65,7 +65,7 @@ def list_cases(c: Peers) -> Iterator[tuple[str, Callable[[], Case]]]:
     yield "dp4a", dp4a
     yield "signedness", signedness
     for launches in (4, 40):
-        yield f"Q4_K 5 MiB x {launches}, 2 threads", partial(two_threads, launches)
+        yield f"Q4_K 5 MiB x {launches}, 2 threads", partial(two_threads, c, launches)
 
 
 # ---- dot products and one output an item
@@ -250,7 +250,7 @@ def signedness() -> Case:
 # ---- threads
 
 
-def two_threads(launches: int) -> Case:
+def two_threads(c: Peers, launches: int) -> Case:
     """The same launch by one thread and by two; by the wall's clock, so the machine should have nothing else to do."""
     operands = make_q4k(2048)
     y, z = cj.empty(operands.rows, np.float32), cj.empty(operands.rows, np.float32)
@@ -259,10 +259,12 @@ def two_threads(launches: int) -> Case:
         cj.compile_file(SAMPLES / "q4k_matvec.cj", num_threads=threads, checks=checks)["matvec"]
         for threads, checks in ((2, True), (2, False), (1, True))
     )
+    peers = c.bind(1, C_2_threads=("q4k_two_vnni", z, *operands, launches))
+    peers |= c.bind(launches, C_1_thread=("q4k_vnni", z, *operands))
     return Case(
         lambda: two(y, *operands, **launch),
         lambda: unchecked(y, *operands, **launch),
-        {"1 thread": lambda: one(z, *operands, **launch)},
+        {"1_thread": lambda: one(z, *operands, **launch), **peers},
         2 * operands.rows * 4096,
         y,
         z,

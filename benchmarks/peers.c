@@ -4,6 +4,7 @@
  * are plain C. All take the layouts of the samples.
  */
 #include <immintrin.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -229,6 +230,32 @@ void q4k_sub_vnni(float *y, const uint8_t *w, const int8_t *x, const float *scal
         }
         y[r] = total;
     }
+}
+
+struct half {
+    float *y;
+    const uint8_t *w;
+    const int8_t *x;
+    const float *scales;
+    const int32_t *sums;
+    int64_t rows, blocks, times;
+};
+
+static void *run_half(void *given) {
+    struct half *h = given;
+    for (int64_t t = 0; t < h->times; t++) q4k_vnni(h->y, h->w, h->x, h->scales, h->sums, h->rows, h->blocks);
+    return NULL;
+}
+
+/* The same several times by two threads, of which the second is made for it: what the machine has to give. */
+void q4k_two_vnni(float *y, const uint8_t *w, const int8_t *x, const float *scales, const int32_t *sums, int64_t rows,
+                  int64_t blocks, int64_t times) {
+    struct half first = {y, w, x, scales, sums, rows / 2, blocks, times};
+    struct half second = {y + rows / 2, w + rows / 2 * blocks * 144, x, scales, sums, rows - rows / 2, blocks, times};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run_half, &second)) return;
+    run_half(&first);
+    pthread_join(thread, NULL);
 }
 
 /* Sixteen rows interleaved, as `q4k_rows16.cj` has them: a lane for each row. `rows` is that of the matrix. */

@@ -119,7 +119,7 @@ def _make_numba(out: Array, w: Array, x: Array) -> Run:
     return run
 
 
-def make_numba_call() -> Run | None:
+def make_numba_call() -> Callable[..., Any] | None:
     """The function of `benchmarks/calls.py`."""
 
     def call(y: Any, w: Any, x: Any, s: Any, n: Any, at: Any) -> None:

@@ -70,7 +70,7 @@ class Peers:
             raise SystemExit("no C compiler: install gcc, or name one in CC")
         path = folder / "peers.so"
         # As the language has it: a product is rounded before it is added.
-        flags = ["-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC", "-o", str(path)]
+        flags = ["-O3", "-march=native", "-ffp-contract=off", "-pthread", "-shared", "-fPIC", "-o", str(path)]
         subprocess.run([compiler, *flags, str(HERE / "peers.c")], check=True)
         self.library = ctypes.CDLL(str(path))
 

@@ -14,8 +14,7 @@ import pytest
 import cajeta_dot as cj
 from cajeta_dot.run.functions import MOST_SHORTS, OFTEN, Function
 
-ELEMENTS = "int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 boolean".split()
-NUMBERS = [element for element in ELEMENTS if element not in ("boolean", "float16")]
+ELEMENTS = ["boolean", "float16", "float32", "float64"] + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 
 
 def warm(kernel: Function, *arguments: Any, **extent: Any) -> Function:
