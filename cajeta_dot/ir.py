@@ -57,13 +57,23 @@ class Loop:
     """`test`, leave unless `condition`; `body`; `update`, leave unless `again`; and once more.
 
     A missing condition is true. `Continue` in the body goes to `update`. `condition` is a value of `test` or of a block
-    around the loop, `again` one of `update` or around. What the body defines is not visible in `update`.
+    around the loop, `again` one of `update` or around. What the body defines is not visible in `update`. `rare`: another
+    loop before it has mostly done all of its work; nothing depends on whether that is so.
     """
 
-    __slots__ = ("again", "body", "condition", "test", "update")
+    __slots__ = ("again", "body", "condition", "rare", "test", "update")
 
-    def __init__(self, test: Block, condition: Value | None, body: Block, update: Block, again: Value | None = None):
+    def __init__(
+        self,
+        test: Block,
+        condition: Value | None,
+        body: Block,
+        update: Block,
+        again: Value | None = None,
+        rare: bool = False,
+    ):
         self.test, self.condition, self.body, self.update, self.again = test, condition, body, update, again
+        self.rare = rare
 
 
 class Break:

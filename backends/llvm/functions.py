@@ -158,7 +158,7 @@ class FunctionWriter:
         test, body, update, leave = writer.new_labels("test", "body", "update", "leave")
         writer.begin(test)
         yield from self._write(item.test, keep=True)
-        self._go_on_if(item.condition, body, leave, outside)
+        self._go_on_if(item.condition, body, leave, outside, item.rare)
         writer.begin(body)
         self._around.append(_Around(leave, update, outside, len(self.held)))
         yield item.body
@@ -172,14 +172,14 @@ class FunctionWriter:
             self._go_on_if(item.again, test, leave, outside)
         writer.begin(leave)
 
-    def _go_on_if(self, condition: Value | None, onward: str, leave: str, outside: int) -> None:
+    def _go_on_if(self, condition: Value | None, onward: str, leave: str, outside: int, rare: bool = False) -> None:
         """Leave the loop unless the condition holds, and with it the arrays made since there were `outside`."""
         writer = self.writer
         self._locate(condition)
         if condition is None:
             writer.jump(onward)
         elif len(self.held) == outside:
-            writer.branch(self.terms[condition], onward, leave)
+            writer.branch(self.terms[condition], onward, leave, rare=rare)
         else:
             (done,) = writer.new_labels("done")
             writer.branch(self.terms[condition], onward, done)

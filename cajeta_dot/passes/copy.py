@@ -38,7 +38,7 @@ class Copier:
                 test = self.block(item.test)
                 condition = item.condition and self.find(item.condition)
                 body, update = self.block(item.body), self.block(item.update)
-                new.append(Loop(test, condition, body, update, item.again and self.find(item.again)))
+                new.append(Loop(test, condition, body, update, item.again and self.find(item.again), item.rare))
             case Return():
                 new.append(Return(item.value and self.find(item.value)))
             case _:  # nothing in them is copied

@@ -21,16 +21,20 @@ if TYPE_CHECKING:
     from cajeta_dot.ir import Block
     from cajeta_dot.passes.counted import Counted, Facts
 
+    Ends = tuple[tuple[Value, Value], tuple[Value, Value]]
+
 MOST = 1 << 48  # of a limit: no array has more elements
 MAX_ACCESSES = 400  # of one guard; the others keep their checks
 
 
 @record
 class Guard:
-    """`holds` is a boolean, `last` an int64: the last number that the counter has if the guard holds."""
+    """`holds` is a boolean: does the loop run, and its counter as it should? `last` is an int64: the last number that the
+    counter then has. `ends` are the first and the last, each in the counter's own type and as an int64."""
 
     holds: Value
     last: Value
+    ends: Ends
 
 
 def find_accesses(facts: Facts, block: Block) -> list[Value]:
@@ -44,8 +48,9 @@ def _is_straight(facts: Facts, access: Value) -> bool:
     return facts.is_invariant(array) and facts.find_slope(index) is not None
 
 
-def write_guard(builder: Builder, counted: Counted, accesses: Iterable[Value]) -> Guard:
-    """The guard for a loop, written where the builder stands: directly before the loop."""
+def write_guard(builder: Builder, counted: Counted) -> Guard:
+    """The guard for a loop, written where the builder stands: directly before the loop. It is not about accesses: they are
+    looked at behind it (`check_ends`), so that a loop that does not run costs little."""
     counter = counted.counter
     assert isinstance(counter.type, Scalar)
     b, facts = builder, counted.facts
@@ -61,17 +66,11 @@ def write_guard(builder: Builder, counted: Counted, accesses: Iterable[Value]) -
     holds = b.binary("and", holds, b.compare("ge", room, zero))
     beyond = b.binary("rem", b.reinterpret(room, UINT64), b.const(UINT64, counted.step))
     last = b.binary("sub", b.binary("add", start, room), b.reinterpret(beyond, INT64))
-    ends = (first, start), (b.convert(last, counter.type), last)
-    return Guard(check_ends(b, facts, holds, ends, accesses), last)
+    return Guard(holds, last, ((first, start), (b.convert(last, counter.type), last)))
 
 
-def check_ends(
-    b: Builder, facts: Facts, holds: Value, ends: tuple[tuple[Value, Value], tuple[Value, Value]], accesses: Iterable[Value]
-) -> Value:
-    """`holds`, and all accesses are inside their arrays at both ends of what the counter runs through.
-
-    An end is the counter in its own type and as an int64.
-    """
+def check_ends(b: Builder, facts: Facts, holds: Value, ends: Ends, accesses: Iterable[Value]) -> Value:
+    """`holds`, and all accesses are inside their arrays at both ends of what the counter runs through."""
     gets = facts.gets.get(facts.counter, []) if facts.counter else []
     now = [dict.fromkeys(gets, number) for number, _ in ends]
     distance = b.binary("sub", ends[1][1], ends[0][1])

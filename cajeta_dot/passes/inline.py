@@ -179,7 +179,7 @@ class _Body:
                 test = self.block(item.test, in_loop=True)
                 condition = item.condition and self.values[item.condition]
                 body, update = self.block(item.body, in_loop=True), self.block(item.update, in_loop=True)
-                return [Loop(test, condition, body, update, item.again and self.values[item.again])]
+                return [Loop(test, condition, body, update, item.again and self.values[item.again], item.rare)]
             case Return():
                 return self.leave(item, in_loop)
             case _:

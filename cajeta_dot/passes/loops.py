@@ -10,7 +10,7 @@ from __future__ import annotations
 from cajeta_dot.ir import COPY, Builder, If, Loop, Value, walk
 from cajeta_dot.passes.accumulators import find_accumulators
 from cajeta_dot.passes.counted import Counted, find_counted, find_innermost
-from cajeta_dot.passes.guard import find_accesses, write_guard
+from cajeta_dot.passes.guard import check_ends, find_accesses, write_guard
 from cajeta_dot.passes.simplify import simplify_function
 from cajeta_dot.passes.split import Plan, Unchecked, count_parts, find_bias_operand, split
 from cajeta_dot.passes.unroll import unroll_short_loops
@@ -68,6 +68,7 @@ def specialize_loops(program: Program, wishes: Wishes) -> list[Note]:
             if made:
                 at = next(place for place, item in enumerate(block) if item is loop)
                 block[at:at] = made
+                loop.rare = True
     return notes
 
 
@@ -85,7 +86,9 @@ def _specialize(function: Function, counted: Counted, wishes: Wishes, notes: lis
         return None
     block: Block = []
     within: Block = []
-    guard = write_guard(Builder(block, loop_start(loop), loop_start(loop)), counted, accesses)
+    checked: Block = []
+    guard = write_guard(Builder(block, loop_start(loop), loop_start(loop)), counted)
+    holds = check_ends(Builder(checked, loop_start(loop), loop_start(loop)), facts, guard.holds, guard.ends, accesses)
     inside = frozenset(accesses)
     if wide:
         widened = widen(function, counted, sums, guard.last, inside)
@@ -99,7 +102,7 @@ def _specialize(function: Function, counted: Counted, wishes: Wishes, notes: lis
         notes += [Note(SPLIT, accumulator.dots[0], accumulator.slot.name, parts) for accumulator in chained]
     else:
         within.append(_copy_unchecked(counted, guard.last, inside))
-    block.append(If(guard.holds, within, []))
+    block.append(If(guard.holds, [*checked, If(holds, within, [])] if checked else within, []))
     return block
 
 

@@ -69,7 +69,7 @@ class _Copy:
                 case Loop():
                     test, condition = self.block(item.test), self.value(item.condition)
                     body, update = self.block(item.body), self.block(item.update)
-                    new.append(Loop(test, condition, body, update, self.value(item.again)))
+                    new.append(Loop(test, condition, body, update, self.value(item.again), item.rare))
                 case Return():
                     new.append(Return(self.value(item.value)))
                 case _:  # break, continue, barrier: nothing in them is copied

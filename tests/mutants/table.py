@@ -484,6 +484,34 @@ IN_THE_CACHE = (
     ),
 )
 
+CALLS = "backends/llvm/calls.py"
+REFUSED = "tests/api/test_short_calls.py::test_refusals_are_the_same[{}-1]"
+IN_SHORT_CALLS = (
+    Mutant(
+        "arrays that share memory taken",
+        CALLS,
+        "for a, b in combinations(arrays, 2):",
+        "for a, b in ():",
+        REFUSED.format("part of it"),
+    ),
+    Mutant("a read-only array written", CALLS, "(_WRITEABLE if written else 0)", "0", REFUSED.format("read-only")),
+    Mutant("a number cut off", CALLS, "if type.high < (1 << 63) - 1:", "if type.high < 0:", REFUSED.format("too large")),
+    Mutant(
+        "an array that is not contiguous taken",
+        CALLS,
+        "wanted = _CONTIGUOUS | _ALIGNED",
+        "wanted = _ALIGNED",
+        REFUSED.format("not contiguous"),
+    ),
+    Mutant(
+        "any fault raised, not the first",
+        CALLS,
+        "return min(faults, key=_place_fault)",
+        "return max(faults, key=_place_fault)",
+        "tests/api/test_short_calls.py::test_the_first_fault_is_raised_and_all_items_run[5]",
+    ),
+)
+
 MUTANTS = {
     "forms": IN_FORMS,
     "LLVM emitter": IN_THE_LLVM_EMITTER,
@@ -492,4 +520,5 @@ MUTANTS = {
     "SPIR-V": IN_SPIRV,
     "dispatch": IN_DISPATCH,
     "cache": IN_THE_CACHE,
+    "short calls": IN_SHORT_CALLS,
 }

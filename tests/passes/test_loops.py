@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -308,6 +309,18 @@ def test_checks_are_gone_from_the_copy() -> None:
     assert checked_accesses(after) == [0, 1]
     assert "inside" in print_program(after)
     assert any(isinstance(item, If) for item in after.functions[0].body)
+
+
+def test_what_a_loop_that_does_not_run_costs() -> None:
+    """Accesses are looked at behind the question whether it runs; and the loop as written is known to run rarely."""
+    text = "static int32 f(int32[] a, int32 n) { int32 s = 0; for (int32 i = 0; i < n; i++) { s = s + a[i]; } return s; }"
+    body = specialize(text)[0].functions[0].body
+    runs = next(item for item in body if isinstance(item, If))
+    assert not any(isinstance(item, Value) and item.op == "length" for item in body)
+    assert any(isinstance(item, Value) and item.op == "length" for item in runs.then)
+    assert [item.rare for item in walk(body) if isinstance(item, Loop)] == [False, True]
+    written = compile(f"class K {{ {text} }}", target="x86-scalar", checks=True).emit("llvm-ir")
+    assert len(re.findall(r"label %body\d+, label %leave\d+, !prof", str(written))) == 1
 
 
 def test_helper_in_the_loop() -> None:
