@@ -8,6 +8,7 @@ numbers in arrays of one. All in turns in one process. `ratio` is the median of 
 from __future__ import annotations
 
 import ctypes
+import sys
 import time
 from argparse import ArgumentParser
 from pathlib import Path
@@ -58,12 +59,12 @@ def list_sides(c: Peers) -> dict[str, Run]:
     return sides
 
 
-def main() -> None:
+def main(words: list[str]) -> None:
     parser = ArgumentParser(prog="python -m benchmarks.calls")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     with TemporaryDirectory() as folder:
         sides = list_sides(Peers(Path(folder)))
-        ours, *_ = times = measure(list(sides.values()), parser.parse_args().rounds, time.thread_time)
+        ours, *_ = times = measure(list(sides.values()), parser.parse_args(words).rounds, time.thread_time)
     print(f"{'':38}{'best':>8}{'median':>8}  us{'ratio':>8}")
     for name, taken in zip(sides, times, strict=True):
         ratio = median(b / a for a, b in zip(ours, taken, strict=True))
@@ -71,4 +72,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import gc
 import math
+import struct
 import sys
 import threading
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 import cajeta_dot as cj
+from cajeta_dot.backends.llvm.calls import spread
+from cajeta_dot.backends.llvm.threads import Spreader
 from cajeta_dot.run.functions import MOST_SHORTS, OFTEN, Function
 
 ELEMENTS = ["boolean", "float16", "float32", "float64"] + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -198,6 +202,31 @@ def test_the_first_fault_is_raised_and_all_items_run(threads: int) -> None:
         kernel(y, x[:150], 1, grid=100, block=4)
     assert "150" in str(found.value)
     assert y.tolist() == [2] * 150 + [0] * 250
+
+
+def test_of_several_faults_the_first_is_told() -> None:
+    def fail(_: object, first: int, end: int) -> bytes:
+        time.sleep(0.001)
+        return struct.pack("=5q", 1, first, -end, 0, 0)
+
+    assert spread(fail, Spreader(), 3)((), 0, 16) == struct.pack("=5q", 1, 0, -1, 0, 0)
+
+
+def test_arguments_that_are_changed_meanwhile_are_an_error() -> None:
+    def run(_: object, first: int, end: int) -> bool:
+        time.sleep(0.001)
+        return not first
+
+    with pytest.raises(RuntimeError, match="were changed"):
+        spread(run, Spreader(), 3)((), 0, 16)
+
+
+def test_no_stays_no() -> None:
+    def refuse(_: object, first: int, end: int) -> bool:
+        time.sleep(0.001)
+        return False
+
+    assert spread(refuse, Spreader(), 3)((), 0, 16) is False
 
 
 def test_nothing_is_kept_and_nothing_is_lost() -> None:

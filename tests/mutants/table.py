@@ -508,7 +508,7 @@ IN_SHORT_CALLS = (
         CALLS,
         "return min(faults, key=_place_fault)",
         "return max(faults, key=_place_fault)",
-        "tests/api/test_short_calls.py::test_the_first_fault_is_raised_and_all_items_run[5]",
+        "tests/api/test_short_calls.py::test_of_several_faults_the_first_is_told",
     ),
 )
 
