@@ -7,6 +7,7 @@ output kind `reflect`.
 from __future__ import annotations
 
 from cajeta_dot.backends import Artifact, TargetInfo
+from cajeta_dot.collector import PAUSED_COLLECTOR
 from cajeta_dot.record import record
 
 TYPE_CHECKING = False
@@ -52,6 +53,10 @@ class SpirvBackend:
 
     def emit(self, program: Program, target: str, kind: str, options: Options, reporter: Reporter) -> Artifact | None:
         """As the protocol says; reports what Vulkan can't do exactly."""
+        with PAUSED_COLLECTOR:
+            return self._emit(program, kind, options, reporter)
+
+    def _emit(self, program: Program, kind: str, options: Options, reporter: Reporter) -> Artifact | None:
         written = write(program, options, reporter)
         if written is None:
             return None
