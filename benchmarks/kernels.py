@@ -67,7 +67,7 @@ def main(words: list[str]) -> None:
             found.append(row)
             if not given.json:
                 ratios = "  ".join(f"{peer} {ratio:.2f}" for peer, ratio in row["ratios"].items())
-                print(f"{name:28}{row['us']:9.1f}{row['gops']:8.1f}{100 * row['checks']:7.1f}%  {ratios}", flush=True)
+                print(f"{name:28}{row['us']:9.2f}{row['gops']:8.1f}{100 * row['checks']:7.1f}%  {ratios}", flush=True)
     if given.json:
         print(json.dumps(found, indent=1))
 
