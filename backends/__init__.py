@@ -173,9 +173,15 @@ if TYPE_CHECKING:
         """One that can look at arguments itself, and quicker."""
 
         def shorten(
-            self, grid: tuple[int, int, int], block: tuple[int, int, int], threads: int, written: frozenset[int]
+            self,
+            grid: tuple[int, int, int],
+            block: tuple[int, int, int],
+            threads: int,
+            written: frozenset[int],
+            keep: bool,
         ) -> Short | None:
-            """A kernel's launch of one extent; None if there is no quicker way. `written`: which arrays it may write."""
+            """A kernel's launch of one extent; None if there is no quicker way. `written`: which arrays it may write. `keep`:
+            may code for it be kept for later processes?"""
             ...
 
         def fail(self, fault: bytes) -> NoReturn:

@@ -39,6 +39,12 @@ def user_folder() -> str:
     return os.path.join(base, "cajeta-dot") if os.path.isabs(base) else ""
 
 
+def objects_folder() -> str:
+    """Where code is kept; empty where nothing is."""
+    folder = user_folder()
+    return os.path.join(folder, "objects") if folder else ""
+
+
 def name_of(key: bytes) -> str:
     """What a file for that key may be called."""
     return check_sum(key).hex() + SUFFIX

@@ -7,11 +7,15 @@ else, and to whatever must be refused, it says no before anything runs; the long
 
 What it reads of objects is what compiled extensions read, too: the fields of an array are those of `PyArrayObject_fields` in
 numpy's ndarraytypes.h, and the functions are of Python's stable ABI. `can_shorten` sees whether they are where they should be.
+
+Its text depends on the types of the parameters alone, so that the code can be kept for later processes. Addresses of this
+process come in a table that the function carries: `self` is bytes, `_CARRIED` and then the table.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 import sys
 from functools import cache
@@ -19,13 +23,14 @@ from itertools import combinations
 
 import numpy as np
 
+from cajeta_dot import store
 from cajeta_dot.backends.llvm.checks import FAULT_BYTES
 from cajeta_dot.backends.llvm.kernels import FAULT_OFFSET, LAUNCH_BYTES, list_exported_types
 from cajeta_dot.types import BOOLEAN, FLOAT, Array, Scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from cajeta_dot.backends import Short
@@ -41,7 +46,8 @@ _DATA, _DIMENSIONS, _SHAPE, _DTYPE, _FLAGS = (_HEAD + offset for offset in (0, 8
 _CONTIGUOUS, _ALIGNED, _WRITEABLE = 1, 0x100, 0x400  # NPY_ARRAY_C_CONTIGUOUS, _ALIGNED, _WRITEABLE
 _FASTCALL = 0x80  # METH_FASTCALL
 _WORD = 8
-_CARRIED = struct.Struct("=Q6I")  # what a short function holds: the kernel's address, workgroups, work items of one
+_CARRIED = struct.Struct("=Q6I")  # the kernel's address, workgroups, work items of one
+_BYTES = bytes.__basicsize__ - 1  # of a bytes object before its content
 
 
 def can_shorten(function: Function) -> bool:
@@ -65,8 +71,10 @@ def _is_as_assumed() -> bool:
     flags = _CONTIGUOUS * array.flags.c_contiguous | _ALIGNED * array.flags.aligned | _WRITEABLE * array.flags.writeable
     mask = _CONTIGUOUS | _ALIGNED | _WRITEABLE
     shape = read(ctypes.c_void_p, _SHAPE)
+    content = b"content"
     return (
-        np.ndarray.__basicsize__ >= _FLAGS + 4
+        ctypes.string_at(id(content) + _BYTES, len(content)) == content
+        and np.ndarray.__basicsize__ >= _FLAGS + 4
         and read(ctypes.c_void_p, _HEAD - 8) == id(np.ndarray)
         and read(ctypes.c_void_p, _DATA) == array.ctypes.data
         and read(ctypes.c_int, _DIMENSIONS) == array.ndim
@@ -80,18 +88,39 @@ def _is_as_assumed() -> bool:
 class Shortener:
     """Makes the short way into one kernel, for any extent. `address` is where the kernel is."""
 
-    def __init__(self, function: Function, written: frozenset[int], address: int, machine: Machine):
-        """`written`: the positions of arrays that the kernel may write."""
-        from cajeta_dot.backends.llvm.jit import link, write_object_here
+    def __init__(self, function: Function, written: frozenset[int], address: int, machine: Machine, keep: bool):
+        """`written`: the positions of arrays that the kernel may write. `keep`: may the code be kept for later processes?"""
+        from cajeta_dot.backends.llvm.jit import link
 
-        linked = link(write_object_here(write_text(function, written), machine, 1), [NAME], machine)
+        text, table = write_text(function, written)
+        linked = link(_make_code(text, machine, keep), [NAME], machine)
         definition = _Method(NAME.encode(), linked[NAME], _FASTCALL, None)
         self.address, self._kept = address, (linked, definition)
+        self._table = struct.pack(f"={len(table)}Q", *table)
 
     def make(self, grid: Extent, block: Extent) -> Short:
         """For a launch of this extent. What is made keeps alive what it needs, except the kernel."""
-        carried = _CARRIED.pack(self.address, *grid, *block)
+        carried = _CARRIED.pack(self.address, *grid, *block) + self._table
         return _find_maker()(ctypes.addressof(self._kept[1]), carried, self._kept)
+
+
+def _make_code(text: str, machine: Machine, keep: bool) -> bytes:
+    """Object code, or that of an earlier process."""
+    from cajeta_dot.backends.llvm.jit import write_object_here
+    from cajeta_dot.backends.llvm.surroundings import describe_surroundings
+
+    here, folder = describe_surroundings(), store.objects_folder()
+    if not (keep and here and folder):
+        return write_object_here(text, machine, 1)
+    key = "\n".join((here, machine.attributes, text)).encode()
+    path = os.path.join(folder, store.name_of(key))
+    code = store.read(path, key)
+    if code is None:
+        code = write_object_here(text, machine, 1)
+        store.write(path, key, code)
+    else:
+        store.touch(path)
+    return code
 
 
 def spread(short: Short, spreader: Spreader, threads: int) -> Short:
@@ -133,16 +162,16 @@ def _find_maker() -> Callable[[int, bytes, object], Any]:
 # ---- the machine code
 
 
-def write_text(function: Function, written: frozenset[int]) -> str:
-    """LLVM IR of `PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)`."""
+def write_text(function: Function, written: frozenset[int]) -> tuple[str, list[int]]:
+    """LLVM IR of `PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)`, and its table."""
     text = _Text()
     text.add(f"%given = load ptr, ptr %arguments, align {_WORD}")
-    text.add(f"%size = {_python('i64', 'PyTuple_Size', 'ptr %given')}")
+    text.add(f"%size = {text.python('i64', 'PyTuple_Size', 'ptr %given')}")
     text.refuse(f"icmp ne i64 %size, {len(function.params)}")
     _, types = list_exported_types(function)
     passed: list[str] = []
     for place, param in enumerate(function.params):
-        item = text.let(_python("ptr", "PyTuple_GetItem", f"ptr %given, i64 {place}"))
+        item = text.let(text.python("ptr", "PyTuple_GetItem", f"ptr %given, i64 {place}"))
         if isinstance(param.type, Array):
             passed += _take_array(text, item, param.type, place, place in written)
         else:
@@ -150,22 +179,41 @@ def write_text(function: Function, written: frozenset[int]) -> str:
             passed.append(_take_number(text, item, param.type))
     _refuse_shared(text, [place for place, param in enumerate(function.params) if isinstance(param.type, Array)], written)
     operands = ", ".join(f"{type} {name}" for type, name in zip(types, [*passed, "%launch"], strict=True))
-    return _FRAME.format(
-        head="\n".join(f"  {line}" for line in text.lines),
+    calls = {name: text.python(*call) for name, call in _CALLS.items()}
+    frame = _FRAME.format(
+        head="\n".join(f"  {line}" for line in (*text.load_table(), *text.lines)),
         operands=operands,
         launch=LAUNCH_BYTES,
         fault=FAULT_OFFSET,
         fault_bytes=FAULT_BYTES,
-        **{name: _python(type, symbol, passed) for name, (type, symbol, passed) in _CALLS.items()},
+        bytes=_BYTES,
+        **calls,
     )
+    return frame, list(text.table)
 
 
 class _Text:
-    """Lines of a function that goes on, or ends at %no."""
+    """Lines of a function that goes on, or ends at %no. `table`: addresses of this process, each with its place."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.table: dict[int, int] = {}
         self._count = 0
+
+    def address(self, address: int) -> str:
+        """What is at a place of the table."""
+        return f"%t{self.table.setdefault(address, len(self.table))}"
+
+    def python(self, type: str, name: str, operands: str) -> str:
+        """A call of a function of this process's Python."""
+        address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+        return f"call {type} {self.address(address or 0)}({operands})"
+
+    def load_table(self) -> Iterator[str]:
+        """Lines that stand in front of all others."""
+        for place in self.table.values():
+            yield f"%t.at{place} = getelementptr i8, ptr %carried, i64 {_CARRIED.size + place * _WORD}"
+            yield f"%t{place} = load ptr, ptr %t.at{place}, align {_WORD}"
 
     def add(self, line: str) -> None:
         self.lines.append(line)
@@ -191,8 +239,8 @@ def _take_array(text: _Text, item: str, type: Array, place: int, written: bool) 
     """Address and length; `%start`, `%end` and `%bytes` with its place for what looks at all arrays."""
     dtype = np.dtype(str(type.element) if type.element.is_number else "bool")
     kind = text.field("ptr", item, _HEAD - _WORD)
-    text.refuse(f"icmp ne ptr {kind}, {_constant(id(np.ndarray))}")
-    text.refuse(f"icmp ne ptr {text.field('ptr', item, _DTYPE)}, {_constant(id(dtype))}")
+    text.refuse(f"icmp ne ptr {kind}, {text.address(id(np.ndarray))}")
+    text.refuse(f"icmp ne ptr {text.field('ptr', item, _DTYPE)}, {text.address(id(dtype))}")
     wanted = _CONTIGUOUS | _ALIGNED | (_WRITEABLE if written else 0)
     flags = text.let(f"and i32 {text.field('i32', item, _FLAGS)}, {wanted}")
     text.refuse(f"icmp ne i32 {flags}, {wanted}")
@@ -207,16 +255,16 @@ def _take_array(text: _Text, item: str, type: Array, place: int, written: bool) 
 def _take_number(text: _Text, item: str, type: Scalar) -> str:
     """The number as C passes it."""
     if type == BOOLEAN:
-        is_true = text.let(f"icmp eq ptr {item}, {_constant(id(True))}")
-        is_false = text.let(f"icmp eq ptr {item}, {_constant(id(False))}")
+        is_true = text.let(f"icmp eq ptr {item}, {text.address(id(True))}")
+        is_false = text.let(f"icmp eq ptr {item}, {text.address(id(False))}")
         either = text.let(f"or i1 {is_true}, {is_false}")
         text.refuse(f"icmp eq i1 {either}, false")
         return text.let(f"zext i1 {is_true} to i8")
     kind = text.field("ptr", item, _HEAD - _WORD)
-    text.refuse(f"icmp ne ptr {kind}, {_constant(id(float if type.is_float else int))}")
+    text.refuse(f"icmp ne ptr {kind}, {text.address(id(float if type.is_float else int))}")
     if type.is_float:
-        return _take_float(text, text.let(_python("double", "PyFloat_AsDouble", f"ptr {item}")), type)
-    number = text.let(_python("i64", "PyLong_AsLongLongAndOverflow", f"ptr {item}, ptr %overflow"))
+        return _take_float(text, text.let(text.python("double", "PyFloat_AsDouble", f"ptr {item}")), type)
+    number = text.let(text.python("i64", "PyLong_AsLongLongAndOverflow", f"ptr {item}, ptr %overflow"))
     overflow = text.let("load i32, ptr %overflow, align 4")
     text.refuse(f"icmp ne i32 {overflow}, 0")
     if type.low > -(1 << 63):
@@ -254,18 +302,7 @@ def _refuse_shared(text: _Text, arrays: Sequence[int], written: frozenset[int]) 
             text.refuse(f"icmp eq i1 {shared}, true")
 
 
-def _constant(address: int) -> str:
-    return f"inttoptr (i64 {address} to ptr)"
-
-
-def _python(type: str, name: str, operands: str) -> str:
-    """A call of a function of this process's Python."""
-    address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-    return f"call {type} {_constant(address or 0)}({operands})"
-
-
 _CALLS = {
-    "carried": ("ptr", "PyBytes_AsString", "ptr %self"),
     "first": ("i64", "PyLong_AsLongLong", "ptr %first.object"),
     "end": ("i64", "PyLong_AsLongLong", "ptr %end.object"),
     "let_go": ("ptr", "PyEval_SaveThread", ""),
@@ -301,8 +338,8 @@ define ptr @call(ptr %self, ptr %arguments, i64 %count) {{
 entry:
   %overflow = alloca i32, align 4
   %launch = alloca [{launch} x i8], align 8
+  %carried = getelementptr i8, ptr %self, i64 {bytes}
 {head}
-  %carried = {carried}
   %kernel = load ptr, ptr %carried, align 1
   %extent = getelementptr i8, ptr %carried, i64 8
   call void @llvm.memcpy.p0.p0.i64(ptr %launch, ptr %extent, i64 24, i1 false)

@@ -163,14 +163,14 @@ class NativeEntry:
             _, _, site, value, other = min(faults)
             raise self._make_error(site, value, other)
 
-    def shorten(self, grid: Extent, block: Extent, threads: int, written: frozenset[int]) -> Short | None:
+    def shorten(self, grid: Extent, block: Extent, threads: int, written: frozenset[int], keep: bool) -> Short | None:
         """As the protocol says."""
         from cajeta_dot.backends.llvm.calls import Shortener, can_shorten, spread
 
         if not can_shorten(self._definition):
             return None
         if self._shortener is None:
-            self._shortener = Shortener(self._definition, written, self._address, self._machine)
+            self._shortener = Shortener(self._definition, written, self._address, self._machine, keep)
         short = self._shortener.make(grid, block)
         return short if threads == 1 or grid[0] * grid[1] * grid[2] <= 1 else spread(short, self._spreader, threads)
 

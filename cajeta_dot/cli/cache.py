@@ -6,7 +6,7 @@ import os
 
 from .. import store
 from ..diagnostics.rules import USAGE
-from ..run.cache import MAX_BYTES, objects_folder
+from ..run.cache import MAX_BYTES
 from .commands import write_table
 from .messages import Refusal
 from .session import Session
@@ -20,7 +20,7 @@ def show_cache(session: Session) -> None:
     if not folder:
         off = f"{store.FOLDER_VARIABLE} is empty" if store.FOLDER_VARIABLE in os.environ else "there is no folder for it"
         raise Refusal(USAGE, f"nothing is kept: {off}", "`--cache-dir DIR` names a folder")
-    kinds = {"parser tables": folder, "compiled code": objects_folder()}
+    kinds = {"parser tables": folder, "compiled code": store.objects_folder()}
     if session.arguments.get("clear"):
         gone = sum(store.clear(place) for place in kinds.values())
         session.answer(f"{gone} files deleted from {folder}\n", {"folder": folder, "deleted": gone})

@@ -33,12 +33,6 @@ _RECORDS: dict[str, type[Any]] = {
 }
 
 
-def objects_folder() -> str:
-    """Where code is kept; empty where nothing is."""
-    folder = store.user_folder()
-    return os.path.join(folder, "objects") if folder else ""
-
-
 class CacheFile:
     """Where the code of a program in these files for one target is, or would be."""
 
@@ -51,7 +45,7 @@ class CacheFile:
         own, foreign = describe_package(), backend.fingerprint()
         texts = [(part.name, part.text) for part in parts]
         self.key = marshal.dumps((info.name, asked, own, foreign, texts, sorted(values.items())), _MARSHAL)
-        folder = objects_folder() if own and foreign else ""
+        folder = store.objects_folder() if own and foreign else ""
         self.path = os.path.join(folder, store.name_of(self.key)) if folder else ""
 
     def read(self) -> Built | None:

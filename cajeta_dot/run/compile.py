@@ -96,7 +96,7 @@ def compile_texts(
     rebuild = (compile_texts, (tuple(texts), target, checks, num_threads, options, cache, values))
     if kept and built:
         name, backend, info = files[0][0].name, kept.backend, kept.info
-        return Module(name, backend, info, chosen, num_threads, built, _Again(texts, values), rebuild)
+        return Module(name, backend, info, chosen, num_threads, built, _Again(texts, values), rebuild, cache)
     reporter, program, said = _check(files, values)
     if chosen.device:
         found = driver.resolve_on_device(target, chosen.device, reporter)
@@ -113,7 +113,7 @@ def compile_texts(
     built = build(program, backend, info, chosen, reporter)
     if kept:
         kept.write(built)
-    return Module(program.source.name, backend, info, chosen, num_threads, built, lambda: program, rebuild)
+    return Module(program.source.name, backend, info, chosen, num_threads, built, lambda: program, rebuild, cache)
 
 
 def _read_values(given: Mapping[str, int] | None) -> dict[str, int]:

@@ -105,7 +105,7 @@ class Function:
     def _add_short(self, extent: tuple[object, ...], groups: Triple, items: Triple) -> None:
         if not hasattr(self._entry, "shorten") or not _is_plain(extent):
             return
-        short = self._entry.shorten(groups, items, self._threads, self._written)
+        short = self._entry.shorten(groups, items, self._threads, self._written, self.module.keeps)
         if short:
             if len(self._shorts) >= MOST_SHORTS:
                 self._shorts.clear()

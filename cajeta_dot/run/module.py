@@ -42,10 +42,12 @@ class Module:
         built: Built,
         check: Callable[[], Program],
         rebuild: Rebuild,
+        keeps: bool,
     ):
-        """`check` gives the program that it was built from, for outputs; `rebuild` makes the module anew."""
+        """`check` gives the program that it was built from, for outputs; `rebuild` makes the module anew. `keeps`: may code be
+        kept for later processes?"""
         self.filename, self.target, self.kinds = filename, info.name, info.kinds
-        self.device = options.device
+        self.device, self.keeps = options.device, keeps
         self._backend, self._info, self._options = backend, info, options
         self._check, self._rebuild = check, rebuild
         self.diagnostics: list[Diagnostic] = list(built.diagnostics)
