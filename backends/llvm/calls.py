@@ -46,6 +46,7 @@ _DATA, _DIMENSIONS, _SHAPE, _DTYPE, _FLAGS = (_HEAD + offset for offset in (0, 8
 _CONTIGUOUS, _ALIGNED, _WRITEABLE = 1, 0x100, 0x400  # NPY_ARRAY_C_CONTIGUOUS, _ALIGNED, _WRITEABLE
 _FASTCALL = 0x80  # METH_FASTCALL
 _WORD = 8
+_UNOPTIMIZED = 0  # optimizing it would take five times as long and gain nothing that can be measured
 _CARRIED = struct.Struct("=Q6I")  # the kernel's address, workgroups, work items of one
 _BYTES = bytes.__basicsize__ - 1  # of a bytes object before its content
 
@@ -111,12 +112,12 @@ def _make_code(text: str, machine: Machine, keep: bool) -> bytes:
 
     here, folder = describe_surroundings(), store.objects_folder()
     if not (keep and here and folder):
-        return write_object_here(text, machine, 1)
+        return write_object_here(text, machine, _UNOPTIMIZED)
     key = "\n".join((here, machine.attributes, text)).encode()
     path = os.path.join(folder, store.name_of(key))
     code = store.read(path, key)
     if code is None:
-        code = write_object_here(text, machine, 1)
+        code = write_object_here(text, machine, _UNOPTIMIZED)
         store.write(path, key, code)
     else:
         store.touch(path)
@@ -316,7 +317,7 @@ declare double @llvm.fabs.f64(double)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
-define internal i64 @multiply(ptr %shape, i32 %count) alwaysinline {{
+define internal i64 @multiply(ptr %shape, i32 %count) alwaysinline nounwind {{
 entry:
   br label %head
 head:
@@ -334,7 +335,7 @@ done:
   ret i64 %product
 }}
 
-define ptr @call(ptr %self, ptr %arguments, i64 %count) {{
+define ptr @call(ptr %self, ptr %arguments, i64 %count) nounwind {{
 entry:
   %overflow = alloca i32, align 4
   %launch = alloca [{launch} x i8], align 8

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Triple = tuple[int, int, int]
 
 ITEMS_BY_DEFAULT = 64  # work items of a workgroup where only their total is given
-OFTEN = 3  # launches, after which a short way into a kernel is worth what it takes to make: some milliseconds
+OFTEN = 100  # launches that have cost about what it costs to make a short way into a kernel: some milliseconds
 MOST_SHORTS = 64  # extents of launches for which a kernel remembers it
 MAX_ITEMS = 1024  # work items of a workgroup; what GPUs have room for
 MAX_COORDINATES = 1 << 32  # work items along one axis: their coordinates are uint32

@@ -136,7 +136,7 @@ import cajeta_dot
 import numpy as np
 matvec = cajeta_dot.compile_file({str(SAMPLE)!r})["matvec"]
 y, w, x = np.zeros(1, np.float32), np.arange(144, dtype=np.uint8), np.arange(256, dtype=np.uint8).view(np.int8)
-for _ in range(5):
+for _ in range(200):
     matvec(y, w, x, np.ones(1, np.float32), np.arange(8, dtype=np.int32), 1, 1, threads=1)
 print(matvec.__doc__, y)
 print("llvmlite" in sys.modules, "cajeta_dot.check" in sys.modules)
