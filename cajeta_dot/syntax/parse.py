@@ -52,7 +52,7 @@ class Parser:
         groups, max_depth = machine.groups, MAX_DEPTH
         row = machine.row_of_state(machine.starts[self.start][0])
         last_end = 0
-        for match in machine.scan(text):
+        for match in islice(machine.scan(text), MAX_TOKENS + 1):  # the last one is the end
             group: Any = match.lastindex
             start, end = match.span(group)
             value: Any = text[start:end]
@@ -73,7 +73,7 @@ class Parser:
                     row = builder
                     last_end = end
                     if len(stack) > max_depth:
-                        return self.refuse_depth(start, end)
+                        return self.recover(start)
                     break
                 elif length > 1:
                     below = 1 - length
@@ -92,31 +92,30 @@ class Parser:
                     return values[-1]
                 else:
                     return self.recover(start)
-        raise AssertionError("the scanner ends with a token of its own")
+        return self.recover(len(text))
 
     def recover(self, start: int) -> Node | None:
-        """Parse again, with repairs from the token on that does not fit: it has reduced what it should not have touched."""
+        """Parse again, with repairs from the token on that does not fit: it has reduced what it should not have touched.
+
+        A text with too many tokens is refused here, and nothing else is said of it: to count those of every text takes as
+        long as a fifth of parsing it.
+        """
         from .recover import Recovery
 
         self.restart()
-        return Recovery(self, start).finish()
-
-    def refuse_depth(self, start: int, end: int) -> None:
-        """There is no tree of a text that is nested deeper than the stack may grow."""
-        from ..diagnostics.rules import TOO_DEEP
-        from .problems import Problem
-
-        found = self.source[start:end]
-        self.problems.append(Problem(TOO_DEEP, start, end, found, start, expected=(str(MAX_DEPTH),)))
-
-
-def find_surplus(parser: Parser) -> int | None:
-    """Where the first token is that is one too many."""
-    if len(parser.text) <= MAX_TOKENS:  # each has a character
+        surplus = self.find_surplus()
+        if surplus is None:
+            return Recovery(self, start).finish()
+        self.problems, self.unclosed = [describe_surplus(surplus)], None
         return None
-    match = next(islice(parser.machine.scan(parser.text), MAX_TOKENS, None), None)
-    at = match.start(match.lastindex or 0) if match else len(parser.text)
-    return at if at < len(parser.text) else None  # the last token is the end
+
+    def find_surplus(self) -> int | None:
+        """Where the first token is that is one too many."""
+        if len(self.text) <= MAX_TOKENS:  # each has a character
+            return None
+        match = next(islice(self.machine.scan(self.text), MAX_TOKENS, None), None)
+        at = match.start(match.lastindex or 0) if match else len(self.text)
+        return at if at < len(self.text) else None  # the last token is the end
 
 
 def describe_surplus(at: int) -> Problem:
@@ -139,9 +138,6 @@ def describe_unclosed(text: str, opened: int) -> Problem:
 def parse_text(text: str, start: str = "unit") -> tuple[Node | None, list[Problem]]:
     """The tree and the syntax errors, in the order in which they were found."""
     parser = Parser(load_machine(), text, start)
-    surplus = find_surplus(parser)
-    if surplus is not None:
-        return None, [describe_surplus(surplus)]
     with PAUSED_COLLECTOR:
         tree = parser.parse()
         problems = parser.problems

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from ..diagnostics.rules import NOT_CLOSED
+from ..diagnostics.rules import NOT_CLOSED, TOO_DEEP
 from ..record import record
 from .machine import ACCEPT, SHIFT
 from .parse import MAX_DEPTH
@@ -72,10 +72,15 @@ class Recovery:
                 self.last_end = self.end
                 self.calm = max(self.calm - 1, 0)
                 if len(self.stack) > MAX_DEPTH:
-                    return self.parser.refuse_depth(self.start, self.end)
+                    return self.refuse_depth()
                 self.read()
             else:
                 return self.values[-1]
+
+    def refuse_depth(self) -> None:
+        """There is no tree of a text that is nested deeper than the stack may grow."""
+        found = self.source[self.start : self.end]
+        self.parser.problems.append(Problem(TOO_DEEP, self.start, self.end, found, self.start, expected=(str(MAX_DEPTH),)))
 
     def repair(self) -> bool:
         """Get past the token that does not fit. False to give up."""

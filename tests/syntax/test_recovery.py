@@ -138,3 +138,13 @@ def test_tokens_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
             assert diagnostic.primary
             assert text[diagnostic.primary.start :] == "}"
             assert diagnostic.message == f"the file has more than {limit} words and marks, the most that is read"
+
+
+@pytest.mark.parametrize("text", ["x = ; y = 1; /*", "x = " + "(" * MAX_DEPTH, "x = 1; }"])
+def test_of_too_many_tokens_nothing_else_is_told(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = BODY.format(text)
+    tokens = sum(match[match.lastindex or 0] != "" for match in load_machine().scan(blank_comments(text)[0]))
+    monkeypatch.setattr(parse, "MAX_TOKENS", tokens - 1)
+    unit, found = diagnose(text)
+    assert [diagnostic.code for diagnostic in found] == ["E0112"]
+    assert unit is None
