@@ -254,7 +254,9 @@ class Builder:
         return value
 
     def const(self, type: Scalar | Vector, content: Any) -> Value:
-        return self.emit("const", type, attr=content)
+        value = Value("const", type, (), content, self.start, self.end)
+        self.block.append(value)
+        return value
 
     def binary(self, op: str, a: Value, b: Value) -> Value:
         """Two operands of one type, and the result of that type too."""
@@ -270,8 +272,8 @@ class Builder:
     def convert(self, a: Value, element: Scalar) -> Value:
         """The same numbers in another element type; integers of equal width are only read otherwise."""
         assert isinstance(a.type, (Scalar, Vector))
-        old = element_of(a.type)
-        if old == element:
+        old = a.type.element
+        if old is element:
             return a
         same_bits = old.is_integer and element.is_integer and old.bits == element.bits
         return self.emit("reinterpret" if same_bits else "convert", with_element(a.type, element), a)
@@ -308,7 +310,9 @@ class Builder:
         return self.emit("length", INT64, array)
 
     def get(self, slot: Slot) -> Value:
-        return self.emit("get", slot.type, attr=slot)
+        value = Value("get", slot.type, (), slot, self.start, self.end)
+        self.block.append(value)
+        return value
 
     def set(self, slot: Slot, value: Value) -> Value:
         return self.emit("set", VOID, value, attr=slot)

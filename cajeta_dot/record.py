@@ -31,7 +31,10 @@ def record(cls: type[T]) -> type[T]:
 
 @dataclass_transform(frozen_default=True, eq_default=True)
 def value(cls: type[T]) -> type[T]:
-    """A class with slots, compared and hashed by its fields, which have to be hashable. Its objects stay for ever."""
+    """A class with slots, compared and hashed by its fields, which have to be hashable.
+
+    Its objects stay for ever. So its properties are computed once, when an object is made, and read as fast as a field.
+    """
     return _make(cls, _VALUE)
 
 
@@ -55,6 +58,7 @@ def __new__(cls, {parameters}):
     self = known.get(({names}))
     if self is None:
         self = new(cls){sets}
+        complete(self)
         self = known.setdefault(({names}), self)
     return self
 """
@@ -69,19 +73,26 @@ def _make(cls: type, constructor: str) -> Any:
         **{name: vars(cls)[name] for name in own if name in vars(cls)},
     }
     known: dict[tuple[object, ...], object] = {}  # one, also if two threads write the constructor at a time
-    first = "__new__" if constructor is _VALUE else "__init__"
+    is_value = constructor is _VALUE
+    first = "__new__" if is_value else "__init__"
+    computed = [(name, item.fget) for name, item in vars(cls).items() if is_value and isinstance(item, property) and item.fget]
+
+    def complete(self: Any) -> None:
+        for name, compute in computed:
+            setattr(self, name, compute(self))
 
     def write_constructor(self: Any, *arguments: object, **named: object) -> object:
         parameters = ", ".join(f"{name}=defaults[{name!r}]" if name in defaults else name for name in fields)
         sets = "".join(f"; self.{name} = {name}" for name in fields)
         names = "".join(f"{name}," for name in fields)
-        scope: dict[str, Any] = {"new": object.__new__, "defaults": defaults, "known": known}
+        scope: dict[str, Any] = {"new": object.__new__, "defaults": defaults, "known": known, "complete": complete}
         exec(constructor.format(parameters=parameters, sets=sets, names=names), scope)
         setattr(made, first, scope[first])
         return scope[first](self, *arguments, **named)
 
-    body = {name: item for name, item in vars(cls).items() if name not in ("__dict__", "__weakref__", *own)}
-    body |= {"__slots__": own, "__match_args__": fields, "__defaults__": defaults, first: write_constructor}
+    slots = (*own, *(name for name, _ in computed))
+    body = {name: item for name, item in vars(cls).items() if name not in ("__dict__", "__weakref__", *slots)}
+    body |= {"__slots__": slots, "__match_args__": fields, "__defaults__": defaults, first: write_constructor}
     given = {"__repr__": _show, "__reduce__": _reduce}
     made: Any = type(cls.__name__, cls.__bases__, {**given, **body})
     return made

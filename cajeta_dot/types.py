@@ -22,6 +22,11 @@ class Scalar:
         return "boolean" if self.kind == BOOL else _WORDS[self.kind] + str(self.bits)
 
     @property
+    def element(self) -> Scalar:
+        """Itself, as if it were a vector of one lane."""
+        return self
+
+    @property
     def is_integer(self) -> bool:
         return self.kind in "su"
 

@@ -287,7 +287,7 @@ def _delay_choice(node: tree.Conditional, condition: Value, a: Operand, b: Opera
     floats = [o.type for o in (a, b) if isinstance(o.type, Scalar) and o.type.is_float]
     widest = max((o.type for o in (a, b) if isinstance(o.type, Scalar)), key=lambda t: t.bits)
     operand = Operand(node, floats[0] if floats else widest)
-    operand.choice = (condition, a, b)
+    operand.choose(condition, a, b)
     operand.is_long = a.is_long or b.is_long
     return operand
 

@@ -25,21 +25,20 @@ class Operand:
     kept every bit.
     """
 
-    # Rarely anything else, so most operands do without their own.
-    literal: Exact | None = None
-    choice: tuple[Value, Operand, Operand] | None = None
-    is_long = False
-    mixed = False
-    no_op_mask: tuple[int, int] | None = None
+    __slots__ = ("choice", "end", "is_bare", "is_long", "literal", "mixed", "no_op_mask", "start", "type", "value")
 
-    def __init__(self, node: Node | Operand, type: Type, value: Value | None = None):
+    def __init__(self, node: Node | Operand, type: Type, value: Value | None = None, literal: Exact | None = None):
         self.start, self.end = node.start, node.end
         self.type, self.value = type, value
+        self.literal = literal
+        self.choice: tuple[Value, Operand, Operand] | None = None
+        self.is_bare = literal is not None  # or a choice: does it take the type it meets?
+        self.is_long = self.mixed = False
+        self.no_op_mask: tuple[int, int] | None = None
 
-    @property
-    def is_bare(self) -> bool:
-        """Does it take the type it meets?"""
-        return self.literal is not None or self.choice is not None
+    def choose(self, condition: Value, first: Operand, second: Operand) -> None:
+        """Make it one of two literals."""
+        self.choice, self.is_bare = (condition, first, second), True
 
     @property
     def is_poison(self) -> bool:
@@ -63,8 +62,8 @@ class Operand:
 
 def literal(node: Node, number: Exact, is_long: bool = False) -> Operand:
     """A bare literal, typed as it would be without anything beside it."""
-    operand = Operand(node, default_type(number, is_long))
-    operand.literal, operand.is_long = number, is_long
+    operand = Operand(node, default_type(number, is_long), None, number)
+    operand.is_long = is_long
     return operand
 
 

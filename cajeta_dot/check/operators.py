@@ -54,14 +54,12 @@ class Operation:
         """The result, or poison after an error."""
         left, right = self.left, self.right
         a, b = left.type, right.type
-        if a is POISON or b is POISON:
-            return poison(self.node)
-        if isinstance(a, (Array, Void)) or isinstance(b, (Array, Void)):
-            return self._mismatch()
+        if not isinstance(a, (Scalar, Vector)) or not isinstance(b, (Scalar, Vector)):
+            return poison(self.node) if a is POISON or b is POISON else self._mismatch()
         if left.literal is not None and right.literal is not None:
             return self._combine_literals()
         self.emitter.start, self.emitter.end = self.start, self.end
-        first, second = element_of(a), element_of(b)
+        first, second = a.element, b.element
         if first is BOOLEAN or second is BOOLEAN:
             return self._combine_booleans([first, second])
         if self.operator in SHIFTS:
