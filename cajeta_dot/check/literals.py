@@ -65,6 +65,7 @@ def decode_integer(text: str) -> tuple[int, bool]:
     return value, is_long
 
 
+@lru_cache(1024)
 def decode_float(text: str) -> tuple[str | Fraction, str]:
     """The decimal text, or the number if it is hexadecimal; and the suffix, in lower case. Raises LiteralError."""
     suffix = text[-1].lower() if text[-1] in "fFdD" else ""
@@ -119,6 +120,7 @@ def round_float(number: float, bits: int) -> float:
         return float("inf") if number > 0 else float("-inf")
 
 
+@lru_cache(1024)
 def round_exact(number: Exact, bits: int) -> float:
     """A literal rounded once. Going through float64 first is wrong only halfway between two floats: then compare exactly."""
     if isinstance(number, int) and abs(number) < 1 << 53:

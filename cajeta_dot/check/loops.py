@@ -52,9 +52,10 @@ class _Finder:
         """`starts` has what was stored last in each variable before this point of the same run of statements."""
         starts = dict(starts)
         for item in block:
+            if type(item) is Value and item.op != "set":  # as most are
+                continue
             if isinstance(item, Value):
-                if item.op == "set":
-                    starts[item.attr] = item.args[0]
+                starts[item.attr] = item.args[0]
             elif isinstance(item, If):
                 self.block(item.then, starts)
                 self.block(item.otherwise, starts)

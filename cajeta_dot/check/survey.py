@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from cajeta_dot.ir import Block, Slot
 
 
+_NOTED = frozenset({"set", "store", "allocate"})
+
+
 class Survey:
     """`sets` has all stores in each variable. `writes` means to an array that outlives the launch."""
 
@@ -21,6 +24,8 @@ class Survey:
         while work:
             block, loop = work.pop()
             for item in block:
+                if type(item) is Value and item.op not in _NOTED:  # as most are
+                    continue
                 if isinstance(item, Value):
                     if item.op == "set":
                         self.sets.setdefault(item.attr, []).append(item)
