@@ -80,7 +80,7 @@ def _check_name(m: MethodChecker, node: tree.Name) -> Operand:
     slot = local.slot
     if slot is None:
         return Operand(node, local.type, local.array) if local.array else poison(node)
-    if m.lacks_value(slot) and local not in m.unassigned:
+    if slot in m.awaited and m.lacks_value(slot) and local not in m.unassigned:
         m.unassigned.add(local)  # said once
         m.reporter.report(
             r.NOT_ASSIGNED,

@@ -45,6 +45,8 @@ READS_SIGN = ("/", "%", ">>")  # and comparisons: where a value that is unsigned
 class Operation:
     """A binary operator between two operands. `start` and `end` are the operator's own text."""
 
+    __slots__ = ("converter", "emitter", "end", "left", "node", "operator", "right", "start")
+
     def __init__(self, converter: Converter, node: Node, operator: str, start: int, left: Operand, right: Operand):
         self.converter, self.emitter = converter, converter.emitter
         self.node, self.operator, self.left, self.right = node, operator, left, right
@@ -320,29 +322,42 @@ def join(converter: Converter, left: Operand, right: Operand, operation: Operati
     if left.type is right.type and left.value and right.value:
         mixed = left.mixed or right.mixed
         return left.value, right.value, mixed and element_of(left.type).kind == UNSIGNED
-    left_lanes, right_lanes = isinstance(left.type, Vector), isinstance(right.type, Vector)
+    if isinstance(left.type, Vector) or isinstance(right.type, Vector):
+        return _join_lanes(converter, left, right, operation)
+    if left.is_bare and right.is_bare:
+        return _join_literals(converter, left, right)
+    if left.is_bare or right.is_bare:
+        bare, typed = (left, right) if left.is_bare else (right, left)
+        return _join_bare(converter, bare, typed, bare is left)
+    return _widen_both(converter, left, right)
+
+
+def _join_lanes(converter: Converter, left: Operand, right: Operand, operation: Operation) -> tuple[Value, Value, bool] | None:
+    """Two vectors have one shape; a scalar goes into every lane."""
     if isinstance(left.type, Vector) and isinstance(right.type, Vector):
-        a, b = left.type.element, right.type.element
-        if a.is_float != b.is_float:
+        if left.type.element.is_float != right.type.element.is_float:
             return operation.report_mismatch()
         if not _same_shape(left.type, right.type):
             return operation.report_shapes()
-    if left_lanes != right_lanes:
-        vector, scalar = (left, right) if left_lanes else (right, left)
-        assert isinstance(vector.type, Vector)
-        assert vector.value
-        splatted = _splat(converter, scalar, vector.type)
-        if splatted is None:
-            return None
-        return (vector.value, splatted, vector.mixed) if left_lanes else (splatted, vector.value, vector.mixed)
-    if left.is_bare and right.is_bare:
-        both = [o.type for o in (left, right) if isinstance(o.type, Scalar)]
-        element = next((t for t in both if t.is_float), max(both, key=lambda t: t.bits))
-        values = [converter.land(left, element), converter.land(right, element)]
-        return (values[0], values[1], False) if values[0] and values[1] else None
-    for bare, typed in ((left, right), (right, left)):
-        if bare.is_bare:
-            return _join_bare(converter, bare, typed, bare is left)
+        return _widen_both(converter, left, right)
+    is_left = isinstance(left.type, Vector)
+    vector, scalar = (left, right) if is_left else (right, left)
+    assert isinstance(vector.type, Vector)
+    assert vector.value
+    splatted = _splat(converter, scalar, vector.type)
+    if splatted is None:
+        return None
+    return (vector.value, splatted, vector.mixed) if is_left else (splatted, vector.value, vector.mixed)
+
+
+def _join_literals(converter: Converter, left: Operand, right: Operand) -> tuple[Value, Value, bool] | None:
+    both = [o.type for o in (left, right) if isinstance(o.type, Scalar)]
+    element = next((t for t in both if t.is_float), max(both, key=lambda t: t.bits))
+    values = [converter.land(left, element), converter.land(right, element)]
+    return (values[0], values[1], False) if values[0] and values[1] else None
+
+
+def _widen_both(converter: Converter, left: Operand, right: Operand) -> tuple[Value, Value, bool]:
     element, mixed = common_element(element_of(left.type), element_of(right.type))
     a, b = converter.widen(left, element), converter.widen(right, element)
     return a, b, mixed or (element.kind == UNSIGNED and (left.mixed or right.mixed))
