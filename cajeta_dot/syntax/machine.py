@@ -86,6 +86,8 @@ class Machine:
             (symbol, length, _only_child if passes else builders[name], passes)
             for symbol, length, name, passes in tables["rules"]
         ]
+        longest = max(length for _, length, _, _ in self.rules)
+        self.slices = [(slice(-length, None), slice(1 - length, None)) for length in range(longest + 1)]  # made once
         self.goto_table = [Gotos(self, state) for state in range(len(self.actions))]
         self.rows: dict[int, Row] = {}
         self.scan = re.compile(tables["pattern"]).finditer

@@ -49,7 +49,7 @@ class Parser:
     def parse(self) -> Node | None:
         """The tree, with `Bad` nodes where something was skipped; None if not even that was possible."""
         machine, text, stack, values, value_starts = self.machine, self.text, self.stack, self.values, self.value_starts
-        groups, max_depth = machine.groups, MAX_DEPTH
+        groups, slices, max_depth = machine.groups, machine.slices, MAX_DEPTH
         row = machine.row_of_state(machine.starts[self.start][0])
         last_end = 0
         for match in islice(machine.scan(text), MAX_TOKENS + 1):  # the last one is the end
@@ -76,10 +76,10 @@ class Parser:
                         return self.recover(start)
                     break
                 elif length > 1:
-                    below = 1 - length
-                    first = value_starts[below - 1]
-                    v = values[below - 1 :]
-                    del stack[below:], values[below:], value_starts[below:]
+                    top, rest = slices[length]
+                    first = value_starts[-length]
+                    v = values[top]
+                    del stack[rest], values[rest], value_starts[rest]
                     values[-1] = builder(v, first, last_end)
                     row = stack[-1][symbol]
                 elif length == 0:
