@@ -55,7 +55,7 @@ class Parser:
         for match in islice(machine.scan(text), MAX_TOKENS + 1):  # the last one is the end
             group: Any = match.lastindex
             start, end = match.span(group)
-            value: Any = text[start:end]
+            value: Any = match[group]
             kind, texts, is_mark = groups[group]
             if texts:
                 kind = texts.get(value, kind)
