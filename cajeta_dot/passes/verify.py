@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from cajeta_dot.ir import Block, Function, Item, Program
 
 
+# For each operation of a body the number of its operands, and what they must be.
+_CHECKS = {op: (count, RULES[rule]) for op, (count, rule) in OPS.items() if op != "param"}
+
+
 class InvalidIR(Exception):
     """The compiler has made something that is not a program: the function, the operation, what is wrong."""
 
@@ -69,10 +73,11 @@ class _Walk:
         """Checks a block; returns what it defines, which is still visible."""
         defined: list[Value] = []
         last = len(block) - 1
+        visible = self.visible
         for place, item in enumerate(block):
             if isinstance(item, Value):
                 self.value(item)
-                self.visible.add(item)
+                visible.add(item)
                 defined.append(item)
             elif isinstance(item, If):
                 self.condition("if", item.condition)
@@ -93,22 +98,23 @@ class _Walk:
         return defined
 
     def value(self, value: Value) -> None:
-        if value.op not in OPS or value.op == "param":
+        if value.op not in _CHECKS:
             self.refuse(value.op, "is no operation of a body")
         if value in self.made:
             self.refuse(value.op, "stands in the function twice")
         self.made.add(value)
         if isinstance(value.type, Vector) and not 1 <= value.type.lanes <= MAX_LANES:
             self.refuse(value.op, f"makes a vector of {value.type.lanes} lanes")
-        count, rule = OPS[value.op]
-        if count is not None and len(value.args) != count:
-            self.refuse(value.op, f"has {len(value.args)} operands instead of {count}")
-        for arg in value.args:
+        count, rule = _CHECKS[value.op]
+        args = value.args
+        if count is not None and len(args) != count:
+            self.refuse(value.op, f"has {len(args)} operands instead of {count}")
+        for arg in args:
             if arg not in self.visible:
                 self.use(value.op, arg)
-        complaint = RULES[rule](value, self.surroundings)
+        complaint = rule(value, self.surroundings)
         if complaint:
-            operands = ", ".join(str(arg.type) for arg in value.args)
+            operands = ", ".join(str(arg.type) for arg in args)
             self.refuse(value.op, f"{complaint}: ({operands}) -> {value.type}")
 
     def use(self, op: str, value: Value) -> None:
