@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 import time
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -17,6 +18,9 @@ from cajeta_dot.syntax.recover import MAX_PROBLEMS
 
 from .diagnose import BODY, diagnose
 from .kernels import write_program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SECONDS = 20  # for a hundred thousand of anything; about one is usual
 
@@ -148,3 +152,20 @@ def test_of_too_many_tokens_nothing_else_is_told(text: str, monkeypatch: pytest.
     unit, found = diagnose(text)
     assert [diagnostic.code for diagnostic in found] == ["E0112"]
     assert unit is None
+
+
+def test_tokens_of_a_correct_text_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = write_program(100)
+    machine = load_machine()
+    scan, texts = machine.scan, list[str]()
+
+    def count(text: str) -> Iterator[re.Match[str]]:
+        texts.append(text)
+        return scan(text)
+
+    monkeypatch.setattr(machine, "scan", count)
+    monkeypatch.setattr(parse, "MAX_TOKENS", len(text) - 1)
+    unit, found = diagnose(text)
+    assert unit
+    assert not found
+    assert len(texts) == 1
