@@ -72,8 +72,9 @@ def unmasked_shift(m: MethodChecker, value: Value) -> Value | None:
     """The `>>` that copied the sign into these byte lanes, if that is how they were made."""
     if value.op == "get":
         return m.nibbles.get(value.attr)
-    signed_bytes = isinstance(value.type, Vector) and value.type.element == INT8
-    return value if value.op == "shr" and signed_bytes else None
+    if value.op != "shr":
+        return None
+    return value if isinstance(value.type, Vector) and value.type.element == INT8 else None
 
 
 def check_assignment(m: MethodChecker, node: tree.Assignment) -> Operand:

@@ -171,10 +171,11 @@ def _check_binary(m: MethodChecker, node: tree.Binary) -> Operand:
     """`a + b + c + …` is one tree, as deep as it is long: its left side is walked, not followed by recursion."""
     if node.operator in ("&&", "||"):
         return _check_logical(m, node)
-    chain = [node]
-    while isinstance(chain[-1].left, tree.Binary) and chain[-1].left.operator not in ("&&", "||"):
-        chain.append(chain[-1].left)
-    left = check_value(m, chain[-1].left)
+    chain, first = [node], node.left
+    while isinstance(first, tree.Binary) and first.operator not in ("&&", "||"):
+        chain.append(first)
+        first = first.left
+    left = check_value(m, first)
     for link in reversed(chain):
         right = check_value(m, link.right)
         left = Operation(m.converter, link, link.operator, link.operator_start, left, right).check()
