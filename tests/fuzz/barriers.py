@@ -72,7 +72,7 @@ def _declare(w: Writer, name: str, items: int) -> tuple[Memory, Memory]:
     element = w.any_number()
     each = w.pick((1, 2, 5, 8, 17))
     total = items * each
-    is_padded = w.chance(0.3)
+    is_padded = w.chance(0.3) and w.style.limits.wide  # whose places are computed in 64 bits
     if is_padded:
         w.note("BlockPadded")
         every, by = w.pick(_PADDINGS)

@@ -11,13 +11,13 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cajeta_dot.types import BOOLEAN, FLOAT16, INT8, INT32, UINT8, UINT32, Array, Scalar, Vector
+from cajeta_dot.types import BOOLEAN, INT8, INT32, UINT8, UINT32, Array, Scalar, Vector
 
 from . import statements, vectors  # both fill the tables
 from .barriers import write_phases
 from .statements import write_return
 from .values import make_array, make_number, spell_landing
-from .writer import DEVICE, HOST, INTEGERS, KERNEL, NUMBERS, Expr, Helper, Limits, Memory, Style, Variable, Writer
+from .writer import DEVICE, HOST, KERNEL, NUMBERS, Expr, Helper, Limits, Memory, Style, Variable, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ class _Maker:
         self.seed, self.random = seed, Random(seed)
         self.used: Counter[str] = Counter()
         random = self.random
-        numbers = [type for type in NUMBERS if limits.inexact or type != FLOAT16]
+        numbers = limits.take(NUMBERS)
         lanes = random.choices(LANES, k=3) + ([random.choice(MANY_LANES)] if random.random() < 0.12 else [])
         modes = MODES if limits.faults else ("guarded",)
         mine = [*random.choices(numbers, k=3), random.choice((INT8, UINT8))]
@@ -137,7 +137,7 @@ class _Maker:
                 parameters.append(type)
                 spelled.append(f"{type} {name}")
                 w.variables.append(Variable(name, type))
-        parameters.append(seed := random.choice(INTEGERS))
+        parameters.append(seed := random.choice(w.integers))
         spelled.append(f"{seed} n")
         w.variables.append(Variable("n", seed, writable=False))
         w.anchor = Expr("n")
@@ -220,7 +220,7 @@ class _Entry:
         for place in range(random.randint(0, 2)):
             type = BOOLEAN if random.random() < 0.2 else random.choice(elements)
             self.add_scalar(w, f"s{place}", type, writable=True)
-        self.add_scalar(w, "n", random.choice(INTEGERS), writable=False)
+        self.add_scalar(w, "n", random.choice(w.integers), writable=False)
         w.anchor = Expr("n")
         with_barrier = self.kind == KERNEL and self.style.mode != "faulting" and random.random() < 0.45
         if self.kind == KERNEL:

@@ -20,7 +20,7 @@ from cajeta_dot.types import (
 )
 
 from .values import spell_bare, spell_landing, spell_long, spell_typed
-from .writer import HOST, INTEGERS, NUMBER, NUMBERS, TRUTH, Expr, at, common, join, same_width
+from .writer import HOST, NUMBER, NUMBERS, TRUTH, Expr, at, common, join, same_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,7 +151,7 @@ def arithmetic_with_literal(w: Writer, type: Scalar, depth: int) -> Expr:
 @NUMBER.row("arithmetic with a long literal", is_one_of(INT64))
 def arithmetic_with_long(w: Writer, type: Scalar, depth: int) -> Expr:
     op = pick_operator(w, operators_of(type))
-    narrower = w.pick([t for t in INTEGERS if t != UINT64])
+    narrower = w.pick([t for t in w.integers if t != UINT64])
     sides = [w.dynamic(narrower, depth), Expr(spell_long(w.random), dynamic=False)]
     w.random.shuffle(sides)
     return join(f"({{}} {op} {{}})", *sides)
@@ -316,7 +316,7 @@ def lane(w: Writer, type: Scalar, depth: int) -> Expr:
 
 @NUMBER.row("sum", lambda w, type: type in (INT32, UINT32, INT64, UINT64, FLOAT32, FLOAT64), weight=2)
 def lane_sum(w: Writer, type: Scalar, depth: int) -> Expr:
-    narrow = [t for t in INTEGERS if t.bits < 32]
+    narrow = [t for t in w.integers if t.bits < 32]
     return join("{}.sum()", w.vector(w.any_vector(w.pick((*narrow, INT32)) if type == INT32 else type), depth))
 
 
@@ -325,14 +325,14 @@ def byte_dot(w: Writer, type: Scalar, depth: int) -> Expr:
     a, b = (w.vector(Vector(w.pick((INT8, UINT8)), 4), depth) for _ in range(2))
     if w.chance(0.4):
         return join("{}.dot({})", a, b)
-    return join("{}.dot({}, {})", a, b, w.number(w.pick([t for t in INTEGERS if t.bits <= 32]), depth))
+    return join("{}.dot({}, {})", a, b, w.number(w.pick([t for t in w.integers if t.bits <= 32]), depth))
 
 
 @NUMBER.row("dotSum", is_one_of(INT32), weight=3)
 def dot_sum(w: Writer, type: Scalar, depth: int) -> Expr:
     lanes = w.pick([lanes for lanes in (*w.style.lanes, 4, 16, 32) if lanes % 4 == 0])
     a, b = (w.vector(Vector(w.pick((INT8, UINT8)), lanes), depth) for _ in range(2))
-    return join("{}.dotSum({}, {})", a, b, w.number(w.pick([t for t in INTEGERS if t.bits <= 32]), depth))
+    return join("{}.dotSum({}, {})", a, b, w.number(w.pick([t for t in w.integers if t.bits <= 32]), depth))
 
 
 @NUMBER.row("dot of floats", is_wide_float)

@@ -8,7 +8,7 @@ from cajeta_dot.types import BOOLEAN, INT8, INT32, UINT8, Scalar, Vector
 
 from .reduce import TURN
 from .scalars import BITWISE, SHIFTS, callable_for, pick_operator, write_call
-from .writer import HOST, INTEGERS, STATEMENT, Memory, Variable, join
+from .writer import HOST, STATEMENT, Memory, Variable, join
 
 if TYPE_CHECKING:
     from .writer import Expr, Shape, Writer
@@ -95,7 +95,7 @@ def compound_right(w: Writer, type: Scalar, op: str, depth: int) -> Expr:
     """A number of another type too: what comes out is cast back."""
     if type == BOOLEAN:
         return w.truth(depth)
-    others = w.numbers if op in ("+=", "-=", "*=") else INTEGERS
+    others = w.numbers if op in ("+=", "-=", "*=") else w.integers
     return w.number(type if w.chance(0.5) else w.pick(others), depth)
 
 
@@ -267,7 +267,7 @@ def loop(w: Writer, head: str, depth: int, counter: Variable | None, first: str 
 
 
 def counter_of(w: Writer, type: Shape | None = None) -> Variable:
-    return Variable(w.fresh("k"), type or w.pick(INTEGERS), writable=False)
+    return Variable(w.fresh("k"), type or w.pick(w.integers), writable=False)
 
 
 @STATEMENT.row("for", may_loop, weight=3)

@@ -8,7 +8,7 @@ from cajeta_dot.types import FLOAT16, FLOAT32, FLOAT64, INT8, INT32, MAX_LANES, 
 
 from .scalars import BITWISE, COMPARISONS, SHIFTS, call, callable_for, operators_of, pick_operator
 from .values import spell_bare, spell_landing, spell_typed
-from .writer import INTEGERS, MASK, VECTOR, Expr, join, same_width
+from .writer import MASK, VECTOR, Expr, join, same_width
 
 if TYPE_CHECKING:
     from .writer import Writer
@@ -220,7 +220,7 @@ def widen(w: Writer, type: Vector, depth: int) -> Expr:
 
 
 def is_narrowed(w: Writer, type: Vector) -> bool:
-    return type.element.is_integer and type.element.bits < 64 and type.lanes % 2 == 0
+    return type.element.is_integer and 2 * type.element.bits in {t.bits for t in w.integers} and type.lanes % 2 == 0
 
 
 @VECTOR.row("narrow", is_narrowed, weight=2)
@@ -260,7 +260,7 @@ def float_to_bits(w: Writer, type: Vector, depth: int) -> Expr:
     if w.chance(0.4) and w.has_variable(real):
         name = w.variable(real).name
         return Expr(f"({name} == {name}).select({name}, 0.0).bitcastI32()")
-    return join("{}.toF32().bitcastI32()", w.vector(Vector(w.pick(INTEGERS), type.lanes), depth))
+    return join("{}.toF32().bitcastI32()", w.vector(Vector(w.pick(w.integers), type.lanes), depth))
 
 
 @VECTOR.row("tableLookup", lambda w, type: type == Vector(INT8, 16), weight=20)

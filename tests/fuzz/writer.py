@@ -26,15 +26,22 @@ KERNEL, DEVICE, HOST = "kernel", "device", "host"
 
 
 class Limits(NamedTuple):
-    """What programs may have: host methods; run-time errors; float operations that Vulkan leaves to the device, and halves."""
+    """What programs may have: host methods; run-time errors; float operations that Vulkan leaves to the device, and halves;
+    types of 64 bits."""
 
     host: bool = True
     faults: bool = True
     inexact: bool = True
+    wide: bool = True
+
+    def take(self, types: Sequence[Scalar]) -> list[Scalar]:
+        """Those of them that programs may have."""
+        return [type for type in types if (self.inexact or type != FLOAT16) and (self.wide or type.bits < 64)]
 
 
 # Vulkan has no checks, and promises less of float division and of halves than the language does.
 ON_A_GPU = Limits(host=False, faults=False, inexact=False)
+WITHOUT_64_BITS = ON_A_GPU._replace(wide=False)
 
 
 class Expr(NamedTuple):
@@ -217,7 +224,11 @@ class Writer:
     @property
     def numbers(self) -> Sequence[Scalar]:
         """All types that numbers may have."""
-        return NUMBERS if self.style.limits.inexact else [type for type in NUMBERS if type != FLOAT16]
+        return self.style.limits.take(NUMBERS)
+
+    @property
+    def integers(self) -> Sequence[Scalar]:
+        return self.style.limits.take(INTEGERS)
 
     def any_number(self) -> Scalar:
         """A type, mostly one of those that the program is about."""
@@ -225,7 +236,7 @@ class Writer:
 
     def any_integer(self) -> Scalar:
         mine = [type for type in self.style.numbers if type.is_integer]
-        return self.pick(mine if mine and self.chance(0.6) else INTEGERS)
+        return self.pick(mine if mine and self.chance(0.6) else self.integers)
 
     def any_vector(self, element: Scalar | None = None) -> Vector:
         """Often one that a helper gives or a variable has, so that these meet."""
@@ -307,7 +318,7 @@ class Writer:
         if depth <= 0 or self.chance(0.3):
             inner = str(self.random.randrange(room))
         else:
-            type = self.pick([type for type in INTEGERS if not type.is_signed and type.high >= room])
+            type = self.pick([type for type in self.integers if not type.is_signed and type.high >= room])
             inner = f"(({type}) {self.dynamic(self.any_integer(), depth).text} % {room})"
             signed = Scalar("s", type.bits)
             if signed.high >= room and self.chance(0.4):
