@@ -21,9 +21,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Any, Any]]:
-    """No device is open yet; those that are opened are closed behind the test."""
+def driver() -> None:
+    """What the loader finds. A module that wants another driver has a fixture of this name."""
     skip_without_driver()
+
+
+@pytest.fixture
+def fresh(driver: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Any, Any]]:
+    """No device is open yet; those that are opened have guard words behind their buffers, and are closed behind the test."""
     known: dict[Any, Any] = {}
     monkeypatch.setattr(devices, "Device", GuardedDevice)
     monkeypatch.setattr(devices, "_devices", known)

@@ -1,13 +1,14 @@
 """The Vulkan device of the tests, watched for stores outside arrays, and the line that says so where there is none.
 
 The software driver lavapipe is taken where it is installed (Debian: mesa-vulkan-drivers, libvulkan1), unless the environment
-names another.
+names another. `make test` brings a second one, SwiftShader, on which some of the tests run as well.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cajeta_dot.backends import NoDevice
+from cajeta_dot.backends.vulkan import physical
 from cajeta_dot.backends.vulkan.device import Buffer, Device, bound_size
 from cajeta_dot.backends.vulkan.physical import choose
 
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
 LAVAPIPE = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
 if LAVAPIPE:
     os.environ.setdefault("VK_ICD_FILENAMES", str(LAVAPIPE[0]))
+SWIFTSHADER = Path(sys.prefix, "swiftshader", "vk_swiftshader_icd.json")
 HINT = "on Debian: apt-get install mesa-vulkan-drivers libvulkan1"
 GUARD = bytes(range(1, 129)) * 2
 _problems: set[str] = set()
+_instances: dict[str, dict[int, Any]] = {}  # of each list of drivers
 
 
 class GuardedDevice(Device):
@@ -60,6 +64,17 @@ class GuardedDevice(Device):
         found = GUARD if end is None else ctypes.string_at(end, len(GUARD))
         super().keep_buffer(buffer)
         assert found == GUARD, "a kernel stores behind an array"
+
+
+def use_drivers(monkeypatch: pytest.MonkeyPatch, *files: Path) -> None:
+    """For this test, the loader finds these drivers and no other; the test is skipped where one is absent."""
+    for file in files:
+        if not file.exists():
+            pytest.skip(f"no driver {file} (`make swiftshader` fetches it on Debian)")
+    names = os.pathsep.join(map(str, files))
+    monkeypatch.delenv("VK_DRIVER_FILES", raising=False)
+    monkeypatch.setenv("VK_ICD_FILENAMES", names)
+    monkeypatch.setattr(physical, "_instances", _instances.setdefault(names, {}))
 
 
 @cache

@@ -5,19 +5,15 @@ from __future__ import annotations
 import gc
 import pickle
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 import cajeta_dot as cj
-from cajeta_dot.backends.vulkan import device as devices
 from tests.samples import programs
 
-from .devices import GuardedDevice, skip_without_driver
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from .devices import GuardedDevice
 
 # Options that leave nothing of a device but what Vulkan 1.1 promises, and that keep the newest API from being used.
 WAYS: dict[str, dict[str, Any]] = {
@@ -28,17 +24,7 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _guarded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Devices are opened anew, with guard words behind every buffer, and closed behind each test."""
-    skip_without_driver()
-    known: dict[Any, Any] = {}
-    monkeypatch.setattr(devices, "Device", GuardedDevice)
-    monkeypatch.setattr(devices, "_devices", known)
-    yield
-    for device in known.values():
-        assert isinstance(device, GuardedDevice)
-        device.close()
+pytestmark = pytest.mark.usefixtures("fresh")
 
 
 def compile_text(text: str, **options: Any) -> cj.Module:
@@ -52,10 +38,16 @@ def compile_both(text: str, **options: Any) -> tuple[cj.Module, cj.Module]:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", programs.NAMES)
 def test_samples(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_sample(name, way, monkeypatch)
+
+
+def run_sample(name: str, way: str, monkeypatch: pytest.MonkeyPatch, wide: bool = True) -> None:
+    """Most samples have sizes of 64 bits; those that they are called with fit 32 as well."""
     options = {**WAYS[way]}
     if options.pop("bare", False):
-        monkeypatch.setenv("CAJETA_DEVICE_FEATURES", "shaderInt64")  # the samples have sizes of 64 bits
-    module = cj.compile_file(programs.SAMPLES / f"{name}.cj", device="vulkan", **options)
+        monkeypatch.setenv("CAJETA_DEVICE_FEATURES", "shaderInt64" if wide else "")
+    text = (programs.SAMPLES / f"{name}.cj").read_text(encoding="utf-8")
+    module = compile_text(text if wide else text.replace("int64", "int32"), **options)
     assert module.target == "spirv"
     assert not [found for found in module.diagnostics if found.severity != "remark"]
     programs.RUNS[name](module)
@@ -112,6 +104,10 @@ ELEMENTS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uin
 @pytest.mark.parametrize("narrow_memory", [True, False])
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_arrays_of_every_type_and_length(element: str, narrow_memory: bool) -> None:
+    copy_arrays(element, narrow_memory)
+
+
+def copy_arrays(element: str, narrow_memory: bool) -> None:
     module = compile_text(TYPES.format(element), narrow_memory=narrow_memory)
     dtype = np.dtype(element)
     random = np.random.default_rng(1)
@@ -283,11 +279,11 @@ def test_threads_may_call_at_once() -> None:
     assert all((result == result[0]).all() for result in results)
 
 
-def test_programs_leave_nothing_on_the_device() -> None:
+def test_programs_leave_nothing_on_the_device(fresh: dict[Any, Any]) -> None:
     """Pipelines go with the module that made them; buffers are used again."""
     compile_text(FILL)["set"](np.zeros(8, np.uint8), np.zeros(8, np.uint8), 8, threads=8)
     gc.collect()
-    (device,) = devices._devices.values()  # pyright: ignore[reportPrivateUsage]
+    (device,) = fresh.values()
     destroyed: list[str] = []
     plain = device.destroy
     device.destroy = lambda what, handle: (destroyed.append(what), plain(what, handle))[1]  # type: ignore[method-assign]

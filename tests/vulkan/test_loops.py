@@ -12,10 +12,7 @@ import numpy as np
 import pytest
 
 import cajeta_dot as cj
-from cajeta_dot.backends.vulkan import device as devices
 from cajeta_dot.backends.vulkan import selftest, trials
-
-from .devices import GuardedDevice, skip_without_driver
 
 LOOPS = {
     "while": "while (t < n) { t += a[t & 3]; }",
@@ -46,15 +43,7 @@ TEXT = """class Loops {{
 """
 
 
-@pytest.fixture(autouse=True)
-def _device(monkeypatch: pytest.MonkeyPatch) -> Any:
-    skip_without_driver()
-    known: dict[Any, Any] = {}
-    monkeypatch.setattr(devices, "Device", GuardedDevice)
-    monkeypatch.setattr(devices, "_devices", known)
-    yield
-    for device in known.values():
-        device.close()
+pytestmark = pytest.mark.usefixtures("fresh")
 
 
 def run(name: str, n: int) -> list[int] | str:
@@ -95,7 +84,7 @@ def test_watched_loops_raise_no_false_alarm(name: str, monkeypatch: pytest.Monke
         assert run(name, n) == [n] * ITEMS
 
 
-def test_who_passes_the_trial_is_not_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_passes_the_trial_is_not_watched(fresh: dict[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """And who fails it is asked once."""
     asked: list[Any] = []
 
@@ -108,7 +97,7 @@ def test_who_passes_the_trial_is_not_watched(monkeypatch: pytest.MonkeyPatch) ->
 
     for steps, watched in ((selftest.LONG, False), (65535, True)):
         monkeypatch.setattr(trials, "run", answer(steps))
-        for device in devices._devices.values():  # pyright: ignore[reportPrivateUsage]
+        for device in fresh.values():
             device.loop_fault = None
         for _ in range(2):
             module = cj.compile(TEXT.format(LOOPS["while"]), device="vulkan")
@@ -122,11 +111,11 @@ def test_programs_without_loops_do_not_ask(monkeypatch: pytest.MonkeyPatch) -> N
     cj.compile("@Kernel static void k(KernelBuffer<int32> a) { a[0] = 1; }", device="vulkan")
 
 
-def test_a_trial_that_fails_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trial_that_fails_is_no_proof(fresh: dict[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise cj.DeviceError("self-test", 1, "refused")
 
     monkeypatch.setattr(trials, "run", refuse)
     cj.compile("@Kernel static void k(KernelBuffer<int32> a) { while (a[0] > 0) { a[0] -= 1; } }", device="vulkan")
-    (device,) = devices._devices.values()  # pyright: ignore[reportPrivateUsage]
+    (device,) = fresh.values()
     assert device.loop_fault
