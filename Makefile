@@ -5,9 +5,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DEMO := build/demo
 TARGETS ?= reference,native,vulkan,ptx-emulator
+SWIFTSHADER := $(VENV)/swiftshader
 APT := DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends
 
-.PHONY: demo test lint proofs mutants bench acceptance vulkan clean
+.PHONY: demo test lint proofs mutants bench acceptance vulkan swiftshader clean
 
 # Compiles one kernel for three targets, shows the dot instruction of each, then runs it and compares with numpy.
 demo: $(VENV)/plain
@@ -15,7 +16,7 @@ demo: $(VENV)/plain
 	@grep -m 2 -E 'vpdpbusd|dp4a|Op(S|U|SU)Dot' $(DEMO)/*
 	$(BIN)/python samples/q4k_demo.py
 
-test: $(VENV)/test vulkan
+test: $(VENV)/test vulkan swiftshader
 	$(BIN)/python -m pytest -n 2
 
 # ruff and pyright; `pyright[nodejs]` brings the node that pyright runs on.
@@ -78,3 +79,14 @@ vulkan:
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 	    && timeout 300 sh -c 'apt-get update && $(APT) mesa-vulkan-drivers libvulkan1' </dev/null >/dev/null 2>&1; then :; \
 	else echo "no Vulkan driver for the CPU (apt install mesa-vulkan-drivers libvulkan1): its tests will be skipped"; fi
+
+# A second one, two files out of a package of 32 MB that is not installed itself.
+swiftshader: $(VENV)/python
+	@if [ -e $(SWIFTSHADER)/vk_swiftshader_icd.json ]; then :; \
+	elif command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null && timeout 300 sh -ec ' \
+	    rm -rf $(SWIFTSHADER) $(SWIFTSHADER).part; mkdir $(SWIFTSHADER).part; cd $(SWIFTSHADER).part; \
+	    apt-get download chromium-common || { apt-get update && apt-get download chromium-common; }; \
+	    dpkg-deb --fsys-tarfile chromium-common_*.deb | tar -x --strip-components=4 \
+	        ./usr/lib/chromium/libvk_swiftshader.so ./usr/lib/chromium/vk_swiftshader_icd.json; \
+	    rm chromium-common_*.deb; mv ../swiftshader.part ../swiftshader' </dev/null >/dev/null 2>&1; then :; \
+	else echo "no SwiftShader (out of Debian's chromium-common), the second Vulkan driver: its tests will be skipped"; fi
