@@ -1,14 +1,16 @@
 """How to call the kernels of a module, as JSON: the output kind `reflect`.
 
     {"schema": 1, "target": "spirv", "target_env": "vulkan1.1", "spirv": "1.3", "capabilities": [...], "extensions": [...],
+     "features": ["shaderIntegerDotProduct"],
      "entry_points": [{"name": "...", "symbol": "...", "local_size": [64, 1, 1], "push_constant_bytes": 16,
                        "shared_bytes": 0,
                        "parameters": [{"name": "w", "type": "KernelBuffer<uint8>", "set": 0, "binding": 0,
                                        "access": "read", "memory": "uint", "length_offset": 0},
                                       {"name": "rows", "type": "uint32", "offset": 4, "bytes": 4}]}]}
 
-`memory` is the type of the buffer's elements in the module: where it is wider than the source's, the buffer has to be a
-whole number of them long. Offsets are those of push constants.
+`features` are those of the device, by their names in Vulkan, that a program has to turn on. `memory` is the type of the
+buffer's elements in the module: where it is wider than the source's, the buffer has to be a whole number of them long.
+Offsets are those of push constants.
 """
 
 from __future__ import annotations
@@ -28,6 +30,15 @@ if TYPE_CHECKING:
     from cajeta_dot.backends.spirv.module import Environment
     from cajeta_dot.backends.spirv.plan import Instance
 
+# Capability -> the device's feature that allows it (Vulkan specification, "SPIR-V Capabilities"); the others need none.
+_FEATURES = {
+    "DotProduct": "shaderIntegerDotProduct",
+    "Int64": "shaderInt64",
+    "Float64": "shaderFloat64",
+    "StorageBuffer8BitAccess": "storageBuffer8BitAccess",
+    "StorageBuffer16BitAccess": "storageBuffer16BitAccess",
+}
+
 
 def reflect(text: str, instances: Sequence[Instance], environment: Environment, options: Options) -> str:
     """The JSON text for a module and the functions it was made of."""
@@ -40,6 +51,7 @@ def reflect(text: str, instances: Sequence[Instance], environment: Environment, 
         "spirv": ".".join(map(str, environment.version)),
         "capabilities": sorted(listing.capabilities),
         "extensions": sorted(listing.extensions),
+        "features": sorted(_FEATURES[name] for name in listing.capabilities & _FEATURES.keys()),
         "entry_points": [_describe_kernel(kernel, options.block) for kernel in kernels],
     }
     return json.dumps(content, indent=2) + "\n"

@@ -151,6 +151,7 @@ def test_reflection_says_how_to_call() -> None:
     assert (content["target_env"], content["spirv"]) == ("vulkan1.2", "1.5")
     assert "DotProduct" in content["capabilities"]
     assert content["extensions"] == ["SPV_KHR_integer_dot_product"]
+    assert content["features"] == ["shaderIntegerDotProduct"]
     first, second = content["entry_points"]
     assert (first["name"], first["symbol"], first["local_size"]) == ("Pair.first", "first", [4, 1, 1])
     assert first["push_constant_bytes"] == 12
@@ -159,6 +160,25 @@ def test_reflection_says_how_to_call() -> None:
     assert (b["binding"], b["access"], b["length_offset"]) == (1, "read", 4)
     assert n == {"name": "n", "type": "uint32", "offset": 8, "bytes": 4}
     assert [parameter["memory"] for parameter in second["parameters"]] == ["uint", "uint", "int"]
+
+
+MEMORY = "@Kernel static void k(KernelBuffer<{0}> a, KernelBuffer<{0}> b) {{ a[0] = b[1]; a[1] = (int8) b[2] + b[0]; }}"
+
+
+@pytest.mark.parametrize("element", ["int8", "uint16", "float16", "int32", "float32", "uint64", "float64"])
+def test_reflection_names_the_features_of_the_device(element: str) -> None:
+    """Whether a device is opened with them decides whether it takes the module: see tests/vulkan."""
+    wanted = {
+        "int8": ["storageBuffer8BitAccess"],
+        "uint16": ["storageBuffer16BitAccess"],
+        "float16": ["storageBuffer16BitAccess"],
+        "uint64": ["shaderInt64"],
+        "float64": ["shaderFloat64"],
+    }
+    text = MEMORY.format(element)
+    assert json.loads(emit(text, "reflect")[0].content)["features"] == wanted.get(element, [])
+    packed = json.loads(emit(text, "reflect", narrow_memory=False)[0].content)
+    assert packed["features"] == [name for name in wanted.get(element, []) if not name.startswith("storage")]
 
 
 def test_fast_math_allows_contraction() -> None:
