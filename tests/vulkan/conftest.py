@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from cajeta_dot.backends.vulkan import device as devices
 from cajeta_dot.backends.vulkan import physical
 from cajeta_dot.backends.vulkan.api import Limits
 
-from .devices import GuardedDevice, device, skip_without_driver, tell_problems
+from .devices import device, driver, fresh, tell_problems
 
-__all__ = ["device"]
+__all__ = ["device", "driver", "fresh"]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     tell_problems(terminalreporter)
-
-
-@pytest.fixture
-def driver() -> None:
-    """What the loader finds. A module that wants another driver has a fixture of this name."""
-    skip_without_driver()
-
-
-@pytest.fixture
-def fresh(driver: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Any, Any]]:
-    """No device is open yet; those that are opened have guard words behind their buffers, and are closed behind the test."""
-    known: dict[Any, Any] = {}
-    monkeypatch.setattr(devices, "Device", GuardedDevice)
-    monkeypatch.setattr(devices, "_devices", known)
-    yield known
-    for opened in known.values():
-        if not opened.lost:
-            opened.close()
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cajeta_dot.backends import NoDevice
+from cajeta_dot.backends.vulkan import device as devices
 from cajeta_dot.backends.vulkan import physical
 from cajeta_dot.backends.vulkan.device import Buffer, Device, bound_size
 from cajeta_dot.backends.vulkan.physical import choose
@@ -100,6 +101,24 @@ def device() -> Iterator[GuardedDevice]:
     found = GuardedDevice(choose(""))
     yield found
     found.close()
+
+
+@pytest.fixture
+def driver() -> None:
+    """What the loader finds. A module that wants another driver has a fixture of this name."""
+    skip_without_driver()
+
+
+@pytest.fixture
+def fresh(driver: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Any, Any]]:
+    """No device is open yet; those that are opened have guard words behind their buffers, and are closed behind the test."""
+    known: dict[Any, Any] = {}
+    monkeypatch.setattr(devices, "Device", GuardedDevice)
+    monkeypatch.setattr(devices, "_devices", known)
+    yield known
+    for opened in known.values():
+        if not opened.lost:
+            opened.close()
 
 
 def run_module(

@@ -315,6 +315,13 @@ class Outside {
 """
 
 
+def test_guard_words_find_a_store_behind_an_array() -> None:
+    """The test of the tests."""
+    out, other = np.arange(4, dtype=np.int32), np.array([9, 1, 2, 3], np.int32)
+    with pytest.raises(AssertionError, match="a kernel stores behind an array"):
+        compile_text(OUTSIDE, checks=False)["store"](out, other, 4, grid=1, block=1)
+
+
 @pytest.mark.parametrize("at", [4, 5, 100, 100_000, 2**31 - 1, -1, -(2**31)])
 def test_an_access_outside_does_nothing(at: int) -> None:
     """There is no error on a device: nothing is stored, and a load gives zero."""
