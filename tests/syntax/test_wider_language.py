@@ -53,6 +53,7 @@ MEMBERS = [
     "Foo<A, B>[][] a;",
     # annotations
     "@Wave(width: 32, lanes = 4) @Empty() static void f() { }",
+    "@Instantiate({Tile<64, 64, N>, Tile<128, 32, 8>}) @Of(Pair<A, B>) @By(k = Tile<1, 2>, j = A<B>) static void f() { }",
     '@Deep(@Inner(1), names = { "a", "b" }, x = @Y(z = { })) @Value({ 1, 2, }) int32 x;',
 ]
 SKIPPED = [
