@@ -14,7 +14,7 @@ from .loops import report_loops
 from .method import MethodChecker, Outside
 from .operand import Operand, poison
 from .survey import Survey
-from .upstream import find_foreign_part, read_imports
+from .upstream import CLASSES, find_foreign_part, read_imports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -294,6 +294,9 @@ class ProgramChecker:
             self.reporter.report(r.DEFINED_TWICE, message, Label(node.start, node.end), places, helps=helps)
         elif nearest(name, known):
             m.report_unknown(r.UNKNOWN_FUNCTION, f"no class `{name}`", node.start, node.end, name, known)
+        elif name in CLASSES:
+            notes = [f"`{name}` is of the wider language, whose library kernels can't use here"]
+            self.reporter.report(r.UNKNOWN_FUNCTION, f"no class `{name}`", Label(node.start, node.end), notes=notes)
         else:
             helps = [Help(f"if `{name}` is in another file, name that file on the command line too")]
             self.reporter.report(r.UNKNOWN_FUNCTION, f"no class `{name}`", Label(node.start, node.end), helps=helps)

@@ -30,6 +30,10 @@ FUNCTIONS = frozenset({
     "log10", "log1p", "pow", "cbrt", "hypot", "rsqrt", "signum", "sign", "clamp", "mod", "random", "toRadians",
     "toDegrees", "clock", "wave", "deviceMemory", "workgroupMemory", "leadingZeros", "trailingZeros",
 })  # fmt: skip
+# Its own classes, which are in no file that could be named too.
+CLASSES = frozenset({
+    "Wave", "WaveVector", "Group", "GroupOp", "MemoryOrder", "CoopStage", "TileOps", "Autotune", "Device", "System", "Clock",
+})  # fmt: skip
 
 
 @record

@@ -55,6 +55,15 @@ def test_symbols_are_letters_that_object_files_have(name: str) -> None:
     assert "plain" in symbols
 
 
+def test_classes_of_the_wider_language_are_told_from_those_of_other_files() -> None:
+    """Another file would not bring them into a kernel."""
+    text = "@Kernel static void k(float32[] o) {{ o[0] = {}.reduceSum(o[1]); }}"
+    for name, advice in (("Wave", "of the wider language"), ("Sums", "in another file"), ("Cajetta", "did you mean `Cajeta`")):
+        (told,) = check(text.format(name))[1]
+        assert (told.code, told.message) == ("E0207", f"no class `{name}`")
+        assert any(advice in line for line in (*told.notes, *(help.message for help in told.helps)))
+
+
 def test_callees_come_first() -> None:
     text = """class A { @Kernel static void k(int32[] o) { o[0] = a(1) + b(2); } static int32 a(int32 n) { return b(n); }
     @Device static int32 b(int32 n) { return c(n); } static int32 c(int32 n) { return n < 1 ? 0 : n; }
