@@ -58,7 +58,23 @@ def _narrow(builder: Builder, value: Value, depth: int) -> Value:
                 return _narrow(builder, source, depth - 1)
             if isinstance(source.type, Scalar) and source.type.is_integer:
                 return builder.convert(source, UINT32)
+        if value.op in ("div", "rem") and (narrow := _divide(builder, value)):
+            return narrow
         if value.op == "shl" and value.args[1].op == "const" and value.args[1].attr < UINT32.bits:
             count = builder.const(UINT32, value.args[1].attr)
             return builder.binary("shl", _narrow(builder, value.args[0], depth - 1), count)
     return builder.convert(value, UINT32)
+
+
+def _divide(builder: Builder, value: Value) -> Value | None:
+    """A number of 32 bits, widened and divided by a constant of its type from 1 on: so it can be divided before it is widened.
+
+    Of what 64 bits were needed for, the quotient depends on the upper half.
+    """
+    number, divisor = value.args
+    source = number.args[0].type if number.op == "convert" else None
+    if not isinstance(source, Scalar) or not source.is_integer or source.bits != UINT32.bits or divisor.op != "const":
+        return None
+    if not 1 <= divisor.attr <= source.high:
+        return None
+    return builder.convert(builder.binary(value.op, number.args[0], builder.const(source, divisor.attr)), UINT32)

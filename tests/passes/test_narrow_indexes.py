@@ -27,7 +27,13 @@ INDEXES = {
     "(int64) (uint64) u": False,
     "w": True,  # its low half is taken
     "w + i": True,
-    "(int64) i / 3": True,  # the upper half matters
+    "(int64) i / 3": False,
+    "(int64) i % 7": False,
+    "(int64) u / 3 + (int64) u": False,
+    "(int64) u / 4294967295L": False,
+    "(int64) u / 4294967296L": True,
+    "(int64) i / -3": True,
+    "((int64) u + 1) / 3": True,  # the upper half matters
     "((int64) i << 2) >>> 1": True,
     "((int64) i << s) & 15": True,  # a count that only run time knows
 }

@@ -116,6 +116,7 @@ def test_padded_arrays(engine: Device | None) -> None:
     """
     program = check_text(text)
     compiled = Compiled(program, block=(32, 1, 1))
+    assert "Int64" not in compiled.text, "places are computed in 32 bits where the index has no more"
     a, found = np.arange(100, 132, dtype=np.int32), untouched(32, np.int32)
     compiled.execute(engine, program.functions[0], [found, a])
     assert found.tolist() == a[::-1].tolist()
