@@ -16,7 +16,7 @@ class Catalogue:
 
     family: as messages call it. features: each with those that it brings along. cpus: processors with their features, but for
     what these bring along. forms: features that a form of a dot product or of a lookup may ask for. halves: the one that
-    conversions of float16 take, where not all processors have them.
+    conversions of float16 take, where not all processors have them. tunes: can LLVM time code for each of the processors?
     """
 
     family: str
@@ -24,6 +24,7 @@ class Catalogue:
     cpus: Mapping[str, str]
     forms: frozenset[str]
     halves: str = ""
+    tunes: bool = True
 
     def with_implied(self, features: Iterable[str]) -> frozenset[str]:
         """These features and all that they bring along."""

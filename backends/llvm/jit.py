@@ -54,21 +54,23 @@ _link_lock = Lock()
 
 @record
 class ObjectCode:
-    """A module compiled for this process. `exports`: names of its kernels and host methods, in the order of the file."""
+    """A module compiled for this process. `exports`: names of its kernels and host methods, in the order of the file; empty for
+    what only other methods can call."""
 
     code: bytes
     exports: tuple[str, ...]
     sites: tuple[Site, ...]
 
     def load(self, source: Source, functions: Sequence[Function], machine: Machine) -> dict[Function, NativeEntry]:
-        """An entry for each function, which may be without its body. This machine must have the other's features.
+        """An entry for each exported function, which may be without its body. This machine must have the other's features.
 
         Raises LookupError, ValueError or OSError for code that can't be put into memory or lacks one of them.
         """
-        linked = link(self.code, self.exports, machine)
+        linked = link(self.code, filter(None, self.exports), machine)
         return {
             function: NativeEntry(source, function, self.sites, linked, linked[name], machine)
             for function, name in zip(functions, self.exports, strict=True)
+            if name
         }
 
     def pack(self) -> tuple[Any, ...]:
@@ -88,7 +90,7 @@ class ObjectCode:
 def compile_module(module: ModuleText, functions: Sequence[Function], machine: Machine, optimize: int) -> ObjectCode:
     """The module for this process; `functions` are its kernels and host methods."""
     code = write_object_here(module.text, machine, optimize)
-    return ObjectCode(code, tuple(module.exports[function] for function in functions), tuple(module.sites))
+    return ObjectCode(code, tuple(module.exports.get(function, "") for function in functions), tuple(module.sites))
 
 
 def write_object_here(text: str, machine: Machine, optimize: int) -> bytes:

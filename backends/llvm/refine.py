@@ -1,7 +1,8 @@
 """`-mcpu` and `-mattr`: a machine made from one of a table, or an error that names what is not known.
 
-A processor is what code is tuned for, and what `native` then stands for instead of this machine. A target keeps to its own
-features whatever the processor has; features are added and taken away by name, with what they bring along and what needs them.
+A processor is what code is tuned for where LLVM can, and what `native` then stands for instead of this machine. A target keeps
+to its own features whatever the processor has; features are added and taken away by name, with what they bring along and what
+needs them.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ def refine(machine: Machine, options: Options, catalogue: Catalogue, reporter: R
             message = f"`{machine.target}` needs `{lacking[0]}`, which `{options.cpu}` lacks"
             reporter.report(TARGET_TOO_OLD, message, None, helps=[help])
             return None
-        machine = replace(machine, tune=options.cpu)
+        if catalogue.tunes:
+            machine = replace(machine, tune=options.cpu)
     if not options.features:
         return machine
     features = change_features(machine.features, options, catalogue)

@@ -61,7 +61,7 @@ OPTIONS = (
     Option(("-c", "--emit-obj"), "", "emit", "the same as --emit obj", "build", "obj"),
     Option(("--emit-spirv",), "", "emit", "the same as --emit spirv", "build", "spirv"),
     Option(("--target",), "NAME[,NAME]", "target", "what to compile for; native by default, see `cajetac targets`", FILES),
-    Option(("-mcpu",), "NAME", "cpu", "processor to tune for; with native the best target that it has", TUNED),
+    Option(("-mcpu",), "NAME", "cpu", "processor that code is for: native is its best target, x86 code is tuned", TUNED),
     Option(("-mattr",), "+A,-B", "features", "features that a CPU target has beyond its own, or lacks", TUNED),
     Option(("--gpu-arch",), "ARCH", "gpu_arch", "architecture of a GPU target, such as sm_75", TARGETED),
     Option(("--ptx-version",), "N.N", "ptx_version", "version of PTX; by default the lowest with the architecture", TARGETED),

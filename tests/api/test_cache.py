@@ -40,6 +40,8 @@ class Quant {
     static int32 divide(int32 a, int32 b) { return a / b; }
     static int32 lane(int32 i) { Vector<int32,4> v = Vector<int32,4>(4, 5, 6, 7); return v[i]; }
     static int32 lane(int32 i, int32 j) { return lane(i) + lane(j); }
+    static Vector<int32,4> four(int32 x) { return Vector<int32,4>(x); }
+    static int32 sixteen() { return four(4).sum(); }
     static void print(int32[] values) { println("skipped"); }
 }
 """
@@ -116,12 +118,16 @@ def test_what_was_kept_does_the_same(folder: Path, compiled: Compilations) -> No
     assert first.diagnostics
     assert first.choices
     assert run_dots(first) == run_dots(second) == run_dots(compile(TEXT, target="reference"))
+    assert first["sixteen"]() == second["sixteen"]() == 16
     assert first["half"](0.1) == second["half"](0.1) == float(np.float16(0.1))
     assert list(try_faults(first)) == list(try_faults(second))
     assert "quant.cj:7: " in next(try_faults(second))
     for kind in (*first.kinds, "ir"):
         assert first.emit(kind) == second.emit(kind)
     assert first.disasm("dots") == second.disasm("dots")
+    for module in modules:
+        with pytest.raises(TypeError, match="which only other methods can take"):
+            module["four"](1)
     for name in ("nothing", "print"):
         said = [refuse(module, name) for module in modules]
         assert said[0] == said[1]

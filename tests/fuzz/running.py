@@ -84,6 +84,7 @@ def run(program: Program, setting: Setting, text: str = "") -> Outcome:
         num_threads=setting.threads,
         optimize=setting.optimize,
         device=setting.device,
+        cache=False,  # tests put faults into the compiler
     )
     return call(module[program.entry], program)
 
