@@ -31,6 +31,7 @@ from cajeta_dot.backends.llvm.names import clean, quote
 from cajeta_dot.backends.llvm.signatures import hidden_parameters, parameters, returned_type
 from cajeta_dot.backends.llvm.types import spell
 from cajeta_dot.backends.llvm.writer import Writer, spell_operands
+from cajeta_dot.ir import Loop, walk
 from cajeta_dot.types import BOOLEAN, FLOAT, SIGNED, VOID, Array, Scalar
 
 TYPE_CHECKING = False
@@ -78,7 +79,10 @@ def write_kernel(module: Module, function: Function) -> list[str]:
         start = {"local.y": "0", "local.z": "0"}
         begin, whole = _ASK, _WHOLE.format(call=_call_row(module, row, function, "%whole.items", start))
         group, advance = "%one.group", "  %advance = phi i64 [ 1, %plane.end ], [ %whole.groups, %whole ]\n"
-    items = _ITEMS.format(group=group, row=first, before=one_by_one, call=checked.format(call=_call(module, function)))
+    has_loops = any(isinstance(item, Loop) for item in walk(function.body))
+    count, hide = ("%count.x", _HIDE) if has_loops else ("%local.x", "")
+    call = checked.format(call=_call(module, function))
+    items = _ITEMS.format(group=group, row=first, before=one_by_one, count=count, hide=hide, call=call)
     end = advance + _END.format(groups="%advance" if advance else "1")
     return [*_head(module, function), f"{_BEGIN.format(begin=begin)}{whole}{items}{end}{_DONE}}}"]
 
@@ -262,9 +266,9 @@ plane:
 line:
   %local.y = phi i32 [ 0, %plane ], [ %local.y.next, %line.end ]
 {row}item:
-  %local.x = phi i32 [ 0, {before} ], [ %local.x.next, %item.end ]
-{call}item.end:
-  %local.x.next = add i32 %local.x, 1
+  {count} = phi i32 [ 0, {before} ], [ %local.x.next, %item.end ]
+{hide}{call}item.end:
+  %local.x.next = add i32 {count}, 1
   %more.x = icmp ult i32 %local.x.next, %size.x
   br i1 %more.x, label %item, label %line.end
 line.end:
@@ -277,6 +281,9 @@ plane.end:
   br i1 %more.z, label %plane, label %group.done
 group.done:
 """
+# Where an item has loops, its number goes through an empty instruction: LLVM would else follow it into the addresses of those
+# loops, and carry so many of them from item to item that they don't fit into registers.
+_HIDE = '  %local.x = call i32 asm "", "=r,0"(i32 %count.x)\n'
 # All items along x at once, if that is possible.
 _ROW = """\
   %row.items = zext i32 %size.x to i64
