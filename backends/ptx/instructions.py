@@ -105,10 +105,10 @@ def _bits() -> Iterator[tuple[str, Operation]]:
         yield f"prmt.b32.{mode}", Operation("b32", ("b32", "b32", "b32"), integers.permute_in(mode))
 
 
+_ROUNDED = (("add", np.add), ("sub", np.subtract), ("mul", np.multiply))
 _ON_FLOATS: dict[str, tuple[int, Callable[..., Lanes]]] = {  # operands, and what is done
-    "add.rn": (2, floats.rounded(np.add)),
-    "sub.rn": (2, floats.rounded(np.subtract)),
-    "mul.rn": (2, floats.rounded(np.multiply)),
+    # Without a word about rounding they may be contracted, too; rounded each time is one of the results.
+    **{f"{name}{mode}": (2, floats.rounded(do)) for name, do in _ROUNDED for mode in ("", ".rn")},
     "fma.rn": (3, floats.fuse),
     "min": (2, floats.least),
     "max": (2, floats.greatest),

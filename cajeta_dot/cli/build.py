@@ -219,6 +219,7 @@ def _make_all(
         assert program
         content: str | bytes | None
         if output.target and not session.fits(program, output.target):
+            session.messages.tell(f"`{output.file}` has no kernel, so there is no output of it for `{output.target[1].name}`")
             continue
         if output.target:
             content = session.emit(program, output.target, output.kind, reporter)

@@ -71,7 +71,9 @@ def test_outputs_do_not_depend_on_the_order_nor_on_each_other(cajetac: Callable[
 
 
 def test_a_file_without_kernels_has_nothing_for_a_gpu(cajetac: Callable[..., Result]) -> None:
-    assert cajetac("Main.cj", "Tools.cj", "--target", "spirv", "-o", "out/").code == 0
+    told = cajetac("Main.cj", "Tools.cj", "--target", "spirv", "-o", "out/")
+    assert told.code == 0
+    assert told.err == "`Tools.cj` has no kernel, so there is no output of it for `spirv`\n"
     assert [path.name for path in Path("out").iterdir()] == ["Main.spvasm"]
 
 

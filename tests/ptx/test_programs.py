@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from cajeta_dot import compile as compile_text
 from cajeta_dot.backends.ptx.execute import FaultAt
 from cajeta_dot.backends.ptx.instructions import OPERATIONS
 from cajeta_dot.backends.ptx.memory import Fault
@@ -269,3 +270,11 @@ def test_a_launch_may_be_bounded() -> None:
     launch(text, [np.zeros(1, np.uint8)], 8)
     with pytest.raises(Fault, match="8"):
         launch(text, [np.zeros(1, np.uint8)], 9)
+
+
+def test_code_that_may_be_contracted_runs() -> None:
+    """`@FastMath` writes operations without a word about rounding."""
+    text = "class K { @Kernel @FastMath static void k(KernelBuffer<float32> o) { o[0] = o[1] * o[2]; o[1] = o[0] - o[2]; } }"
+    numbers = np.array([0, 1.5, 2.25], "float32")
+    compile_text(text, target="ptx-emulator")["k"](numbers, grid=1, block=1)
+    assert numbers.tolist() == [3.375, 1.125, 2.25]
