@@ -213,7 +213,7 @@ def load(program: Program, target: str, options: Options, reporter: Reporter) ->
     for entry in made:
         entry.others = made  # the folder is theirs together
     if made:
-        weakref.finalize(made[0], shutil.rmtree, folder)
+        weakref.finalize(made[0], shutil.rmtree, folder, ignore_errors=True)  # a forked child may have been faster
     return Loaded({entry.function: entry for entry in made}, module.choices)
 
 
