@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SIZES = (1_000, 10_000, 100_000)
 LINES_IN_ALL = 30_000  # a size is repeated until so many lines were checked, up to MOST times
 MOST = 7
-COMPILERS = ("clang++", "g++")
+COMPILERS = ("clang++", *(f"clang++-{version}" for version in range(30, 13, -1)), "g++")  # Debian adds the version
 PRELUDE = """
 #include <cstdint>
 typedef int8_t int8; typedef uint8_t uint8; typedef int32_t int32; typedef uint32_t uint32; typedef int64_t int64;
