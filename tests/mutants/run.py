@@ -20,7 +20,7 @@ from tests.mutants.table import MUTANTS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tests.mutants.table import Mutant
+    from tests.mutants.mutant import Mutant
 
 ROOT = Path(__file__).parents[2]
 ONLY = "--only"
