@@ -277,9 +277,12 @@ def _read_definition(text: str) -> tuple[str, int]:
 
 
 def _read_folder(text: str) -> str:
-    """One that is there or can be made."""
-    if os.path.exists(text) and not os.path.isdir(text):
-        raise ValueError("takes a folder")
+    """One that can be written to, or that can be made; empty for none."""
+    place = os.path.abspath(text)
+    while not os.path.lexists(place):
+        place = os.path.dirname(place)
+    if not os.path.isdir(place) or not os.access(place, os.W_OK):
+        raise ValueError("takes a folder that can be written to")
     return text
 
 
