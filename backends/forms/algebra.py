@@ -16,7 +16,7 @@ from cajeta_dot.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Generic, Literal, Protocol, Self, TypeVar
 
     T = TypeVar("T")
@@ -236,17 +236,26 @@ def cut(lanes: int, registers: Sequence[int]) -> list[int]:
     return [largest] * (lanes // largest) + [min(r for r in registers if r >= rest)] * (rest > 0)
 
 
+def assemble(total: int, registers: Sequence[int], make: Callable[[int, int], Vector[T]]) -> Vector[T]:
+    """A vector of `total` bytes from registers of these sizes. `make(start, size)` makes one, from a byte on; what of it lies
+    beyond the end is left out."""
+    parts: list[Vector[T]] = []
+    start = 0
+    for size in cut(total, registers):
+        part = make(start, size)
+        parts.append(part.window(0, min(size, total - start) * 8 // part.bits))
+        start += size
+    return reduce(join, parts)
+
+
 def by_registers(lower: Lowering, registers: Sequence[int]) -> Lowering:
     """A lowering for registers of these sizes (in bytes), made to fit any number of bytes."""
 
     def lower_any_width(w: Vector[T], x: Vector[T], acc: Vector[T], /) -> Vector[T]:
-        parts: list[Vector[T]] = []
-        start = 0
-        for size in cut(w.lanes, registers):
-            part = lower(w.window(start, size), x.window(start, size), acc.window(start // 4, size // 4))
-            parts.append(part.window(0, min(size, w.lanes - start) // 4))
-            start += size
-        return reduce(join, parts)
+        def lower_one(start: int, size: int) -> Vector[T]:
+            return lower(w.window(start, size), x.window(start, size), acc.window(start // 4, size // 4))
+
+        return assemble(w.lanes, registers, lower_one)
 
     return lower_any_width
 

@@ -73,20 +73,18 @@ def emit_lookup(writer: Writer, table: str, indexes: str, lanes: int, features: 
     registers = {size: intrinsic for size, feature, _, intrinsic in _SHUFFLES if feature in features}
     if not registers:
         return None
-    from functools import reduce
-
     from cajeta_dot.backends.forms.algebra import Vector as Lanes
-    from cajeta_dot.backends.forms.algebra import cut, join
+    from cajeta_dot.backends.forms.algebra import assemble
     from cajeta_dot.backends.llvm.reading import WriterReading
 
     reading = WriterReading(writer)
     all_indexes, one_table = Lanes(reading, indexes, 8, lanes), Lanes(reading, table, 8, TABLE_LANES)
-    parts: list[Lanes[str]] = []
-    start = 0
-    for size in cut(lanes, tuple(registers)):
-        type, intrinsic = f"<{size} x i8>", registers[size]
+
+    def look_up(start: int, size: int) -> Lanes[str]:
+        type = f"<{size} x i8>"
         repeated = one_table.shuffle(one_table, [lane % TABLE_LANES for lane in range(size)])
-        found = writer.call(type, intrinsic, (type, repeated.term), (type, all_indexes.window(start, size).term))
-        parts.append(Lanes(reading, found, 8, size).window(0, min(size, lanes - start)))
-        start += size
-    return reduce(join, parts).term
+        indexes = all_indexes.window(start, size)
+        found = writer.call(type, registers[size], (type, repeated.term), (type, indexes.term))
+        return Lanes(reading, found, 8, size)
+
+    return assemble(lanes, tuple(registers), look_up).term
