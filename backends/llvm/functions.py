@@ -16,6 +16,7 @@ from cajeta_dot.backends.llvm.dots import choose_form, emit_dot
 from cajeta_dot.backends.llvm.lookups import describe_lookup, emit_lookup, match_lookup
 from cajeta_dot.backends.llvm.names import clean, quote
 from cajeta_dot.backends.llvm.operations import RULES, emit_plain
+from cajeta_dot.backends.llvm.products import emit_narrow, find_registers, is_narrow
 from cajeta_dot.backends.llvm.signatures import parameters, returned_type
 from cajeta_dot.backends.llvm.types import spell, spell_constant
 from cajeta_dot.backends.llvm.words import emit_in_words
@@ -344,6 +345,13 @@ class FunctionWriter:
         self.check(bad, self.module.site(DIVISION, value, value.type), *args)
         return divide(self.writer, value, *args)
 
+    def multiply(self, value: Value, args: Sequence[str]) -> str:
+        """Lanes that fit into 16 bits by the machine's shorter multiplication, if it has one."""
+        registers = find_registers(self.module.machine.forms)
+        if registers and is_narrow(value, self._ranges.of):
+            return emit_narrow(self.writer, value, args, registers)
+        return self._compute(value, args)
+
     def dot(self, value: Value, args: Sequence[str]) -> str:
         limits = [self._ranges.unsigned_byte_limit(arg) for arg in value.args[:2]]
         form = choose_form(value, self.module.machine, *limits)
@@ -434,6 +442,7 @@ def _call_method(name: str) -> Special:
 _SPECIAL: dict[str, Special] = {
     "const": _const,
     "convert": _convert,
+    "mul": FunctionWriter.multiply,
     "div": FunctionWriter.divide,
     "rem": FunctionWriter.divide,
     "sum": FunctionWriter.sum,
