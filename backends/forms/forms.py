@@ -26,7 +26,7 @@ from cajeta_dot.backends.forms.formulas import (
     vnni_uu,
     widen,
 )
-from cajeta_dot.backends.forms.instructions import DOT, DOT_CLAMPED
+from cajeta_dot.backends.forms.instructions import DOT, DOT_CLAMPED, dot_accumulate
 from cajeta_dot.record import record, replace
 
 TYPE_CHECKING = False
@@ -117,6 +117,11 @@ class Form:
     def exact(self) -> bool:
         """Is the result the dot product, always?"""
         return self.means is DOT[self.signs]
+
+    @property
+    def is_chained(self) -> bool:
+        """Does the accumulator go through an instruction that also multiplies, several cycles long, not only through sums?"""
+        return any(u.instruction.meaning is dot_accumulate for u in survey(self.lower, self.sizes[0]).used)
 
     @property
     def family(self) -> str:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Rows = dict[Function, Row]
 
-CHAINED = "vnni"  # how forms are called that multiply and add in one instruction, several cycles long
 BIASED = "vnni bias"
 
 
@@ -44,7 +43,7 @@ def optimize_loops(
         checks=checks,
         split=options.split_accumulators,
         register=machine.register,
-        is_chain=lambda function, dot: choose(function, dot).idea.startswith(CHAINED),
+        is_chain=lambda function, dot: choose(function, dot).is_chained,
         is_biased=lambda function, dot: choose(function, dot).idea == BIASED,
     )
     for note in specialize_loops(program, wishes):

@@ -194,6 +194,31 @@ def test_q4k_bits_are_those_of_the_reference(compile_for: str, monkeypatch: pyte
     assert y.tobytes() == reference.tobytes()
 
 
+SUM = """
+    @Kernel
+    static void sum_{kind}(KernelBuffer<int32> out, KernelBuffer<{kind}> a, KernelBuffer<int8> b, int64 n) {{
+        Vector<int32,4> acc = Vector<int32,4>(2147483647);
+        for (int64 k = 0; k + 16 <= n; k += 16) {{ acc = a.vload<16>(k).dotAccum(b.vload<16>(k), acc); }}
+        out.vstore(0, acc);
+    }}
+"""
+
+
+def test_sums_of_every_number_of_steps(compile_for: str) -> None:
+    """Where they are split, steps are left over."""
+    kinds = ("uint8", "int8")
+    module = compile(f"class Sums {{ {''.join(SUM.format(kind=kind) for kind in kinds)} }}", target=compile_for)
+    w, x = (v.reshape(-1) for v in draw(16, ITEMS))
+    for kind in kinds:
+        a, b = w.view(kind), x.view("int8")
+        products = (a.astype(np.int64) * b).reshape(ITEMS, 4, 4).sum(axis=2)
+        for steps in (0, 1, 7, 8, 9, 17):
+            out = np.zeros(4, np.int32)
+            module[f"sum_{kind}"](out, a, b, 16 * steps, grid=1, block=1)
+            wanted = products[:steps].sum(axis=0) + 2**31 - 1
+            assert (out == (wanted + 2**31) % 2**32 - 2**31).all(), (kind, steps)
+
+
 MEETING = """
 class Meeting {
     @Kernel
