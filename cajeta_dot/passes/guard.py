@@ -10,7 +10,7 @@ from __future__ import annotations
 from cajeta_dot.ir import INSIDE, Builder, Value, walk
 from cajeta_dot.passes.copy import copy_expression
 from cajeta_dot.passes.counted import MAX_OFFSET
-from cajeta_dot.passes.linear import find_ends
+from cajeta_dot.passes.linear import find_spreads
 from cajeta_dot.record import record
 from cajeta_dot.types import INT64, UINT64, Array, Scalar, lanes_of
 
@@ -70,13 +70,18 @@ def write_guard(builder: Builder, counted: Counted) -> Guard:
 
 
 def check_ends(b: Builder, facts: Facts, holds: Value, ends: Ends, accesses: Iterable[Value]) -> Value:
-    """`holds`, and all accesses are inside their arrays at both ends of what the counter runs through."""
+    """`holds`, and all accesses are inside their arrays all the way that the counter goes: from the first number to the last,
+    which is not less and not 2^49 more.
+
+    Where an index is least, it must lie before what is left of the array without its lanes and all the way it goes from there.
+    That is one comparison for each access, and mostly its right side stays the same from one work item to the next.
+    """
     gets = facts.gets.get(facts.counter, []) if facts.counter else []
     now = [dict.fromkeys(gets, number) for number, _ in ends]
     distance = b.binary("sub", ends[1][1], ends[0][1])
     seen: set[tuple[Value, Value, int]] = set()
     straight: set[Value] = set()
-    for access in find_ends(facts, accesses):
+    for access, spread in find_spreads(facts, accesses):
         array, index = access.args[:2]
         lanes = lanes_of(access.type if access.op == "load" else access.args[2].type)
         if (array, index, lanes) in seen:
@@ -91,11 +96,13 @@ def check_ends(b: Builder, facts: Facts, holds: Value, ends: Ends, accesses: Ite
                 holds = b.binary("and", holds, b.compare("eq", grown, expected))
         place = copy_expression(b, array, now[0], facts.own)
         assert isinstance(place.type, Array)
-        room = b.binary("sub", b.length(place), b.const(INT64, lanes - 1))
+        slope = facts.find_slope(index)
+        assert slope is not None
+        way = b.binary("mul", distance, b.const(INT64, abs(slope)))
+        room = b.binary("sub", b.length(place), b.binary("add", way, b.const(INT64, lanes - 1 + spread)))
         room = b.reinterpret(b.binary("max", room, b.const(INT64, 0)), UINT64)
-        for numbers in now if facts.find_slope(index) else now[:1]:
-            at = b.reinterpret(_as_int64(b, copy_expression(b, index, numbers, facts.own)), UINT64)
-            holds = b.binary("and", holds, b.compare("lt", at, room))
+        least = copy_expression(b, index, now[slope < 0], facts.own)
+        holds = b.binary("and", holds, b.compare("lt", b.reinterpret(_as_int64(b, least), UINT64), room))
     return holds
 
 

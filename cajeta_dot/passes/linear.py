@@ -59,8 +59,9 @@ class Numbering:
         return 0, {self.number(value): 1}
 
 
-def find_ends(facts: Facts, accesses: Iterable[Value]) -> list[Value]:
-    """Of accesses that are equal but for a constant in their indexes, the first and the last: if these are inside, all are."""
+def find_spreads(facts: Facts, accesses: Iterable[Value]) -> list[tuple[Value, int]]:
+    """Of accesses that are equal but for a constant in their indexes, the first, and how far behind it the last is: if that
+    spread is inside, all are. Where it may not be whole, because an index may have wrapped, the last is there as well."""
     numbering = Numbering(facts)
     groups: dict[Hashable, list[tuple[int, Value]]] = {}
     for access in accesses:
@@ -73,9 +74,15 @@ def find_ends(facts: Facts, accesses: Iterable[Value]) -> list[Value]:
         lanes = lanes_of(access.type if access.op == "load" else access.args[2].type)
         key = numbering.number(array), index.type, lanes, frozenset((n, t & mask) for n, t in terms.items() if t & mask)
         groups.setdefault(key, []).append((constant, access))
-    found: list[Value] = []
+    found: list[tuple[Value, int]] = []
     for group in groups.values():
         group.sort(key=lambda pair: pair[0])
-        near = group[-1][0] - group[0][0] <= MAX_SPREAD
-        found += [group[0][1], group[-1][1]] if near and len(group) > 1 else [access for _, access in group]
+        (low, first), (high, last) = group[0], group[-1]
+        assert isinstance(first.args[1].type, Scalar)
+        if high - low > MAX_SPREAD:
+            found += [(access, 0) for _, access in group]
+        elif first.args[1].type.bits == 64:
+            found.append((first, high - low))
+        else:  # the last may have wrapped
+            found += [(access, 0) for access in ([first] if high == low else [first, last])]
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from cajeta_dot.ir import COPY, Builder, If, Loop, Value, walk
 from cajeta_dot.passes.accumulators import find_accumulators
+from cajeta_dot.passes.copy import copy_expression
 from cajeta_dot.passes.counted import Counted, find_counted, find_innermost
 from cajeta_dot.passes.guard import check_ends, find_accesses, write_guard
 from cajeta_dot.passes.simplify import simplify_function
@@ -67,13 +68,13 @@ def specialize_loops(program: Program, wishes: Wishes) -> list[Note]:
             made = _specialize(function, counted, wishes, notes) if counted else None
             if made:
                 at = next(place for place, item in enumerate(block) if item is loop)
-                block[at:at] = made
+                block[at : at + 1] = made
                 loop.rare = True
     return notes
 
 
 def _specialize(function: Function, counted: Counted, wishes: Wishes, notes: list[Note]) -> Block | None:
-    """What goes in front of the loop; None if it can't be made better."""
+    """What goes in the loop's place; None if it can't be made better. A loop that takes no step is asked nothing but that."""
     facts, loop = counted.facts, counted.loop
     sums = find_accumulators(facts) if wishes.split else []
     wide = can_widen(counted, sums)
@@ -85,10 +86,14 @@ def _specialize(function: Function, counted: Counted, wishes: Wishes, notes: lis
     if not accesses and parts == 1:
         return None
     block: Block = []
-    within: Block = []
+    running: Block = []
     checked: Block = []
-    guard = write_guard(Builder(block, loop_start(loop), loop_start(loop)), counted)
-    holds = check_ends(Builder(checked, loop_start(loop), loop_start(loop)), facts, guard.holds, guard.ends, accesses)
+    within: Block = []
+    start = loop_start(loop)
+    assert loop.condition is not None
+    runs = copy_expression(Builder(block, start, start), loop.condition, {}, facts.own)
+    guard = write_guard(Builder(running, start, start), counted)
+    holds = check_ends(Builder(checked, start, start), facts, guard.holds, guard.ends, accesses)
     inside = frozenset(accesses)
     if wide:
         widened = widen(function, counted, sums, guard.last, inside)
@@ -102,8 +107,8 @@ def _specialize(function: Function, counted: Counted, wishes: Wishes, notes: lis
         notes += [Note(SPLIT, accumulator.dots[0], accumulator.slot.name, parts) for accumulator in chained]
     else:
         within.append(_copy_unchecked(counted, guard.last, inside))
-    block.append(If(guard.holds, [*checked, If(holds, within, [])] if checked else within, []))
-    return block
+    running += [If(guard.holds, [*checked, If(holds, within, [])] if checked else within, []), loop]
+    return [*block, If(runs, running, [])]
 
 
 def _split_wide(function: Function, counted: Counted, narrow: list[Accumulator], wishes: Wishes) -> Block:

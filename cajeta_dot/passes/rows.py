@@ -101,7 +101,8 @@ class _Maker:
         b = Builder(self.function.body, self.kernel.start, self.kernel.start)
         size = self.items
         zero, one = b.const(INT64, 0), b.const(INT64, 1)
-        holds, count = b.compare("gt", size, zero), size
+        enough = b.compare("gt", size, zero)
+        holds, count = b.binary("and", enough, b.compare("le", size, b.const(INT64, MOST))), size
         if trim:
             holds, count = self._count(b, facts, trim, size, holds)
         last = b.binary("max", b.binary("sub", count, one), zero)

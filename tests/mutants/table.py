@@ -394,8 +394,8 @@ IN_LOOPS = (
     Mutant(
         "only the first step looked at",
         GUARD,
-        "for numbers in now if facts.find_slope(index) else now[:1]",
-        "for numbers in now[:1]",
+        "b.const(INT64, abs(slope))",
+        "b.const(INT64, 0)",
         f"{LOOPS}::test_fault_is_the_same_one[uint8 int8 64]",
     ),
     Mutant(
@@ -403,15 +403,23 @@ IN_LOOPS = (
         GUARD,
         'holds = b.binary("and", holds, b.compare("eq", grown, expected))',
         "assert grown and expected",
-        f"{LOOPS}::test_both_ends_inside_is_not_enough_where_the_index_wraps",
+        f"{LOOPS}::test_first_and_way_are_not_enough_where_the_index_wraps",
     ),
     Mutant(
         "one element behind the array",
         GUARD,
-        "b.const(INT64, lanes - 1)",
-        "b.const(INT64, lanes - 2)",
+        "b.const(INT64, lanes - 1 + spread)",
+        "b.const(INT64, lanes - 2 + spread)",
         f"{LOOPS}::test_fault_is_the_same_one[uint8 int8 64]",
     ),
+    Mutant(
+        "only the first of accesses at a distance looked at",
+        "cajeta_dot/passes/linear.py",
+        "found.append((first, high - low))",
+        "found.append((first, 0))",
+        f"{LOOPS}::test_accesses_at_a_distance[+]",
+    ),
+    Mutant("a falling index taken to rise", GUARD, "now[slope < 0]", "now[0]", f"{LOOPS}::test_accesses_at_a_distance[-]"),
     Mutant(
         "items up to the limit left out",
         "cajeta_dot/passes/rows.py",
@@ -421,11 +429,20 @@ IN_LOOPS = (
     ),
 )
 
+PRODUCTS = "backends/llvm/products.py"
+PRODUCT = "tests/llvm/test_products.py::test_every_pair_of_signs_and_every_number_of_lanes[x86-avx2]"
+IN_PRODUCTS = (
+    Mutant("factors of 17 bits taken for 16", PRODUCTS, "(1 << 15) - 1", "1 << 15", PRODUCT),
+    Mutant("factors below the least taken", PRODUCTS, "low >= LEAST", "low >= LEAST - 1", PRODUCT),
+    Mutant("upper halves multiplied", PRODUCTS, "b.window(*window) & 0xFFFF", "b.window(*window)", PRODUCT),
+)
+
 MUTANTS = {
     "forms": IN_FORMS,
     "LLVM emitter": IN_THE_LLVM_EMITTER,
     "range analysis": IN_RANGE_ANALYSIS,
     "loops": IN_LOOPS,
+    "products": IN_PRODUCTS,
     "SPIR-V": IN_SPIRV,
     "dispatch": IN_DISPATCH,
     "cache": IN_THE_CACHE,

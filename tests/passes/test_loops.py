@@ -168,6 +168,16 @@ def test_remark_names_the_sum() -> None:
     assert [choice.form for choice in choices] == ["vnni bias"]  # each operation of the source once
 
 
+@pytest.mark.parametrize(("target", "name", "is_split"), [
+    ("aarch64-i8mm", "uint8 int8 64", True), ("aarch64-dotprod", "int8 int8 64", True), ("aarch64-neon", "int8 int8 64", False),
+    ("riscv64-zvqdotq", "uint8 int8 64", True), ("x86-avx2", "uint8 int8 64", False),
+])  # fmt: skip
+def test_sums_are_split_where_they_go_through_the_multiplying_instruction(target: str, name: str, is_split: bool) -> None:
+    module = compile(TEXTS[name], target=target)
+    module.emit("llvm-ir")
+    assert ("R0407" in [d.code for d in module.diagnostics]) is is_split
+
+
 NOT_SUMS = (
     "acc = Vector<int32,4>(7) - w.vload<16>(k).dotAccum(x.vload<16>(k), acc);",
     "acc = acc.max(w.vload<16>(k).dotAccum(x.vload<16>(k), acc));",
@@ -242,6 +252,7 @@ BODIES = (
     "sum = sum + a[{0}];",
     "a[{0}] = a[{1}] + 1;",
     "sum = sum * 3 + a[{0}] - b[{1}];",
+    "sum = sum + a[{0} + 3] - a[{0} - 2] * a[{0}] + b[{1} + 1] - b[{1}];",
     "if (b[{0}] > 0) {{ a[{1}] = sum; }} sum = sum + 1;",
     "sum = sum + b.vload<4>({0}).dotSum(b.vload<4>({1}), 0);",
     "sum = b.vload<4>({0}).dot(b.vload<4>({1}), sum);",
@@ -273,6 +284,31 @@ def test_guard_never_lets_a_fault_pass(seed: int) -> None:
         assert run_native(native, *arguments) == expected, (text, n, base, first)
 
 
+AT_A_DISTANCE = """
+static int32 f(int32[] a, int64 from, int64 n) {{
+    int32 sum = 0;
+    for (int64 i = 0; i < n; i += 2) {{ sum = sum * 3 + a[from {sign} i - 2] - a[from {sign} i + 5] + a[from {sign} i]; }}
+    return sum;
+}}
+"""
+
+
+@pytest.mark.parametrize("sign", "+-")
+def test_accesses_at_a_distance(sign: str) -> None:
+    """Some places rise with the counter and some fall; the first access outside may be that at any end of them."""
+    text = AT_A_DISTANCE.format(sign=sign)
+    before, native = compile_text(text), compile(text, filename="random.cj")
+    after, _ = specialize(text)
+    assert checked_accesses(after) == [0, 3]
+    a = np.arange(30, dtype=np.int32)
+    for start in range(-3, 32):
+        for n in (0, 1, 2, 9, 10, 24):
+            expected = run(before, a, start, n)
+            assert run(after, a, start, n) == run_native(native, a, start, n) == expected
+    for start in (2**63 - 1, 2**63 - 6, -(2**63), -(2**63) + 2):
+        assert run_native(native, a, start, 8) == run(before, a, start, 8)
+
+
 def test_counter_near_the_end_of_its_type() -> None:
     """A loop that ends only because its counter would wrap must not be taken for one that ends before."""
     text = """
@@ -288,8 +324,10 @@ def test_counter_near_the_end_of_its_type() -> None:
         assert native["f"](a, n, first) == run(before, a, n, first)[0]
 
 
-@pytest.mark.parametrize("place", ["i * 4096", "(int64) (i * 4096)", "(uint32) i * 4096"])
-def test_both_ends_inside_is_not_enough_where_the_index_wraps(place: str) -> None:
+@pytest.mark.parametrize("place", [
+    "i * 4096", "(int64) (i * 4096)", "(uint32) i * 4096", "(int64) (i * 4096) - (int64) i * 4096",
+])  # fmt: skip
+def test_first_and_way_are_not_enough_where_the_index_wraps(place: str) -> None:
     text = f"""
     static int32 f(int32[] a, int32 n) {{
         int32 s = 0;
@@ -312,12 +350,13 @@ def test_checks_are_gone_from_the_copy() -> None:
 
 
 def test_what_a_loop_that_does_not_run_costs() -> None:
-    """Accesses are looked at behind the question whether it runs; and the loop as written is known to run rarely."""
+    """Only the question whether it runs; and the loop as written is known to run rarely."""
     text = "static int32 f(int32[] a, int32 n) { int32 s = 0; for (int32 i = 0; i < n; i++) { s = s + a[i]; } return s; }"
     body = specialize(text)[0].functions[0].body
     runs = next(item for item in body if isinstance(item, If))
-    assert not any(isinstance(item, Value) and item.op == "length" for item in body)
-    assert any(isinstance(item, Value) and item.op == "length" for item in runs.then)
+    before = [item.op for item in body[: body.index(runs)] if isinstance(item, Value)]
+    assert before == ["const", "set", "const", "set", "get", "lt"]
+    assert [item.op for item in walk(runs.then) if isinstance(item, Value)].count("length") == 1
     assert [item.rare for item in walk(body) if isinstance(item, Loop)] == [False, True]
     written = compile(f"class K {{ {text} }}", target="x86-scalar", checks=True).emit("llvm-ir")
     assert len(re.findall(r"label %body\d+, label %leave\d+, !prof", str(written))) == 1
