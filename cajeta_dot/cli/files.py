@@ -37,9 +37,14 @@ def read_bytes(path: str, most: int) -> bytes:
 
 
 def print_error(text: str) -> None:
-    """To stderr, if there is one."""
-    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] - as above
+    """To stderr, if there is one and somebody still reads it."""
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison] - as above
+        return
+    try:
         sys.stderr.write(text)
+        sys.stderr.flush()
+    except BrokenPipeError:
+        pass
 
 
 def print_output(content: str | bytes) -> None:

@@ -41,7 +41,16 @@ def test_a_broken_pipe_of_messages_is_quiet(kernel: str) -> None:
     line = f"('{sys.executable}' -m cajeta_dot check bad.cj --error-limit 0; echo $? >code) 2>&1 | head -c 1"
     done = subprocess.run(["bash", "-c", line], capture_output=True, env=child_environment(), check=True, timeout=60)
     assert (done.stdout, done.stderr) == (b"e", b"")
-    assert int(Path("code").read_text()) == 0
+    assert int(Path("code").read_text()) == 1
+
+
+def test_a_crash_that_nobody_reads_of_is_one(kernel: str, tmp_path: Path) -> None:
+    line = f"('{sys.executable}' -m cajeta_dot {kernel} --target=fake-crash; echo $? >code) 2>&1 | true"
+    environment = child_environment(TMPDIR=str(tmp_path))
+    done = subprocess.run(["bash", "-c", line], capture_output=True, env=environment, check=True, timeout=60)
+    assert (done.stdout, done.stderr) == (b"", b"")
+    assert int(Path("code").read_text()) == 70
+    assert list(tmp_path.glob("cajetac-*.txt"))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
