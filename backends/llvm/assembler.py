@@ -6,6 +6,7 @@ writers made for one of our machines may come here.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from threading import Lock
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from cajeta_dot.backends.llvm.machine import Machine
 
+_CALL = "// callseq "
 _lock = Lock()  # a target machine is shared by all threads that compile for it
 
 
@@ -26,7 +28,15 @@ def write_assembly(text: str, machine: Machine, optimize: int) -> str:
     """Assembly, or PTX. `optimize` is 0..3."""
     with _lock:
         target = make_target_machine(machine, optimize)
-        return target.emit_assembly(_optimize(text, machine, optimize))
+        return _number_calls(target.emit_assembly(_optimize(text, machine, optimize)))
+
+
+def _number_calls(assembly: str) -> str:
+    """LLVM numbers the calls in PTX, in comments, through all that a process compiles; here they are those of one text."""
+    if _CALL not in assembly:
+        return assembly
+    numbers: dict[str, int] = {}
+    return re.sub(rf"(?<={_CALL})\d+", lambda found: str(numbers.setdefault(found[0], len(numbers))), assembly)
 
 
 def write_object(text: str, machine: Machine, optimize: int, triple: str = "") -> bytes:

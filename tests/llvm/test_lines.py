@@ -65,7 +65,7 @@ def sample(name: str) -> Source:
 
 
 def instructions(assembly: str) -> list[str]:
-    """Without comments; `callseq` is a number that LLVM counts up for the whole process."""
+    """Without comments."""
     return [re.sub(r"\s*(#|//).*", "", line) for line in assembly.splitlines() if re.match(r"\t[a-z@{]", line)]
 
 

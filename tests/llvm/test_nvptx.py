@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cajeta_dot import compile
 from cajeta_dot.backends import Options
 from cajeta_dot.backends.llvm.assembler import write_assembly
 from cajeta_dot.backends.llvm.compile import write_program
@@ -362,3 +363,12 @@ def test_its_code_is_for_devices() -> None:
     reporter = Reporter(SOURCE)
     assert backend.load(make_program(dot_kernel("us", 4, 1)), "nvptx", Options(), reporter) is None
     assert [found.code for found in reporter.found] == ["E0601"]
+
+
+def test_text_does_not_depend_on_what_was_compiled_before() -> None:
+    """LLVM counts calls up for the whole process."""
+    helper = "@Device static int32 f(KernelBuffer<int32> a, int32 i) { return a[i]; }"
+    kernel = "@Kernel static void k(KernelBuffer<int32> y) { y[0] = f(y, 1) + f(y, 2); }"
+    texts = [str(compile(f"class K {{ {helper} {kernel} }}", target="nvptx", optimize=0).emit("ptx")) for _ in range(2)]
+    assert re.findall("// callseq (.*)", texts[0]) == ["0, 0", "0", "1, 0", "1"]
+    assert texts[0] == texts[1]
