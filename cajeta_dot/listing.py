@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from .ir import Function, Program
     from .source import Source
 
-# What multiplies pairs of lanes and adds the products, on every target that has a name for it.
+# What multiplies pairs of lanes and adds the products, on every target that has a name for it. Dots are made of these, and on
+# x86 some other products.
 _DOT = re.compile(r"v?pdp|v?pmaddubsw|v?pmaddwd|dp[24]a|op[su]+dot|[su]+dot|v_dot|vqdot|i\d+x\d+\.(dot|relaxed_dot)")
 # The word for what an instruction does, behind an encoding that was asked for, a predicate or a result.
 _MNEMONIC = re.compile(r"(?:\{\w+\} |@!?%\w+ |%\w+ = )?([\w.]+)")
@@ -40,7 +41,7 @@ class Instruction:
     is_label: bool = False
 
     @property
-    def is_dot(self) -> bool:
+    def multiplies_pairs(self) -> bool:
         """Is it one of those that dot products are made of?"""
         mnemonic = _MNEMONIC.match(self.text)
         return not self.is_label and mnemonic is not None and bool(_DOT.match(mnemonic[1].lower()))
@@ -56,24 +57,50 @@ class Code:
 
 @record
 class Listing:
-    """A kernel or host method and what it calls, itself first."""
+    """A kernel or host method and what it calls, itself first. `dots` are lines and columns of dot products in the source."""
 
     source: Source
     name: str
     target: str
     functions: tuple[Code, ...]
+    dots: frozenset[tuple[int, int]]
 
     def write(self, colour: bool = False) -> str:
         """For people: each run of instructions below the line they belong to, labels as they stand."""
         rows = [f"{self.source.name}: {self.name} for {self.target}"]
         for code in self.functions:
-            rows += ["", Canvas(f"{code.symbol}:", "bold").paint(colour), *_write_code(code, self.source, colour)]
+            rows += ["", Canvas(f"{code.symbol}:", "bold").paint(colour), *self._write_code(code, colour)]
         return "\n".join(rows) + "\n"
 
     def describe(self) -> dict[str, Any]:
         """For programs: plain data."""
-        functions = [{"symbol": code.symbol, "code": [_describe(i) for i in code.instructions]} for code in self.functions]
+        functions = [{"symbol": c.symbol, "code": [self._describe(i) for i in c.instructions]} for c in self.functions]
         return {"file": self.source.name, "name": self.name, "target": self.target, "functions": functions}
+
+    def _is_dot(self, instruction: Instruction) -> bool:
+        """Was it made for a dot product? Where LLVM joins what was made for several places of a line, it gives no column."""
+        line, column = instruction.line, instruction.column
+        made_here = (line, column) in self.dots if column else any(line == dot for dot, _ in self.dots)
+        return made_here and instruction.multiplies_pairs
+
+    def _write_code(self, code: Code, colour: bool) -> Iterator[str]:
+        width = len(str(len(self.source.line_starts)))
+        now = -1
+        for instruction in code.instructions:
+            if instruction.is_label:
+                yield instruction.text
+                continue
+            if instruction.line != now:
+                now = instruction.line
+                number = str(now) if now else ""
+                text = self.source.line(now).expandtabs(4) if now else ""
+                yield Canvas(f"{number:>{width + 2}} | ", "frame").add(text).paint(colour)
+            style = "remark" if self._is_dot(instruction) else ""
+            yield Canvas(" " * (width + 5)).add(instruction.text, style).paint(colour)
+
+    def _describe(self, instruction: Instruction) -> dict[str, Any]:
+        place = {"line": instruction.line or None, "column": instruction.column or None}
+        return {"text": instruction.text, **place, "label": instruction.is_label, "dot": self._is_dot(instruction)}
 
 
 def find_kind(target: TargetInfo) -> str:
@@ -99,7 +126,8 @@ def disassemble(
     symbol = artifact.symbols.get(function, "")
     if symbol not in known:
         raise ValueError(f"target `{target.name}` makes no function of its own of `{function.name}`")
-    return Listing(program.source, function.name, target.name, _find_code(known, symbol))
+    dots = frozenset(program.source.position(choice.start) for choice in artifact.choices if choice.operation == "dot")
+    return Listing(program.source, function.name, target.name, _find_code(known, symbol), dots)
 
 
 def _find_code(known: Mapping[str, Code], symbol: str) -> tuple[Code, ...]:
@@ -113,30 +141,6 @@ def _find_code(known: Mapping[str, Code], symbol: str) -> tuple[Code, ...]:
                 found[word] = known[word]
                 work.append(word)
     return tuple(found.values())
-
-
-# ---- writing
-
-
-def _write_code(code: Code, source: Source, colour: bool) -> Iterator[str]:
-    width = len(str(len(source.line_starts)))
-    now = -1
-    for instruction in code.instructions:
-        if instruction.is_label:
-            yield instruction.text
-            continue
-        if instruction.line != now:
-            now = instruction.line
-            number = str(now) if now else ""
-            text = source.line(now).expandtabs(4) if now else ""
-            yield Canvas(f"{number:>{width + 2}} | ", "frame").add(text).paint(colour)
-        style = "remark" if instruction.is_dot else ""
-        yield Canvas(" " * (width + 5)).add(instruction.text, style).paint(colour)
-
-
-def _describe(instruction: Instruction) -> dict[str, Any]:
-    place = {"line": instruction.line or None, "column": instruction.column or None}
-    return {"text": instruction.text, **place, "label": instruction.is_label, "dot": instruction.is_dot}
 
 
 # ---- reading

@@ -92,6 +92,14 @@ def test_json_tells_lines_labels_and_dots(cajetac: Callable[..., Result]) -> Non
     assert all(row["line"] is None or 1 <= row["line"] <= len(LINES) for row in code)
 
 
+def test_only_what_was_made_for_a_dot_is_one(cajetac: Callable[..., Result]) -> None:
+    """Products of scales are made by an instruction that dots are made of as well."""
+    answer = json.loads(cajetac("disasm", Q4K, "--kernel", "Q4K.matvec", "--target", "x86-avx2", "--json").out)
+    pairs = [row for function in answer["functions"] for row in function["code"] if "pmaddwd" in row["text"]]
+    assert len(pairs) > sum(row["dot"] for row in pairs) >= 8
+    assert {row["line"] for row in pairs if row["dot"]} == DOT_LINES
+
+
 def test_colour_marks_the_dots_only(cajetac: Callable[..., Result]) -> None:
     words = ("disasm", Q4K, "--kernel", "matvec", "--target", "x86-vnni", "--no-checks")
     plain = cajetac(*words)
@@ -197,4 +205,4 @@ mul.lo.s32 %dp4a, %r1, %r2;
 
 @pytest.mark.parametrize("text", [*DOTS.splitlines()[1:], *OTHERS.splitlines()[1:]])
 def test_which_instructions_are_dots(text: str) -> None:
-    assert Instruction(text, 1, 1, is_label=text.endswith(":")).is_dot == (text in DOTS.splitlines())
+    assert Instruction(text, 1, 1, is_label=text.endswith(":")).multiplies_pairs == (text in DOTS.splitlines())

@@ -110,8 +110,8 @@ IN_FORMS = (
     Mutant(
         "wrong lanes beside padding",
         ALGEBRA,
-        "acc.window(start // 4, size // 4))\n            parts",
-        "acc.window(0, size // 4))\n            parts",
+        "acc.window(start // 4, size // 4))\n\n        return assemble",
+        "acc.window(0, size // 4))\n\n        return assemble",
         "tests/forms/test_readings.py::test_numpy_agrees_with_integers[x86-vnni-us]",
     ),
     Mutant("odd lanes not added up", ALGEBRA, "        if v.lanes % 2:\n", "        if False:\n", f"{PROVED}[x86-vnni-us]"),
