@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import threading
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from cajeta_dot.backends.llvm.threads import Spreader
+from cajeta_dot.backends.llvm.threads import Spreader, cut
 from cajeta_dot.ir import Builder, Function, Loop, Value
 from cajeta_dot.types import INT32, INT64, UINT32
 
@@ -51,6 +53,71 @@ def test_what_takes_long_is_done_by_several_threads() -> None:
 
     Spreader().run(work, 4, 3)
     assert len(workers) == 3
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8, 64])
+def test_pieces_get_smaller(threads: int) -> None:
+    for total in (1, 2, 5, 64, 1000, 10**6):
+        for done in {0, total // 3}:
+            pieces = cut(done, total, threads)
+            assert [first for first, _ in pieces] == [done, *(end for _, end in pieces[:-1])]
+            assert pieces[-1][1] == total
+            sizes = [end - first for first, end in pieces]
+            assert sizes == sorted(sizes, reverse=True)
+            assert len(pieces) >= min(threads, total - done)
+            assert sizes[0] * threads <= max(total - done, threads)
+
+
+def test_where_threads_wake_slowly_a_launch_stays_here() -> None:
+    """Until it is long enough for that; and after a while the others are tried again."""
+    workers: set[int] = set()
+    steps = 0
+
+    def work(first: int, end: int) -> None:
+        nonlocal steps
+        workers.add(threading.get_ident())
+        steps += end - first
+        threading.Event().wait((end - first) * 1e-4)
+
+    def run(total: int) -> int:
+        workers.clear()
+        spreader.run(work, total, 2)
+        return len(workers)
+
+    spreader = Spreader()
+    run(10)
+    spreader._delay = 0.1  # pyright: ignore[reportPrivateUsage]
+    assert run(10) == run(20) == 1
+    assert run(8000) == 2
+    assert steps == 8040
+    spreader._delay = 0.1  # pyright: ignore[reportPrivateUsage]
+    for _ in range(20):
+        run(1)
+    assert 0.08 < spreader._delay < 0.1  # pyright: ignore[reportPrivateUsage]
+
+
+def test_what_a_launch_needed_is_let_go() -> None:
+    class Argument:
+        pass
+
+    argument = Argument()
+    gone = weakref.ref(argument)
+
+    def start(argument: Argument) -> None:
+        def work(first: int, end: int) -> None:
+            assert argument
+            threading.Event().wait(0.001)
+
+        Spreader().run(work, 40, 3)
+
+    start(argument)
+    del argument
+    for _ in range(1000):  # a helper may still be on its way out
+        gc.collect()
+        if gone() is None:
+            break
+        threading.Event().wait(0.001)
+    assert gone() is None
 
 
 def test_an_error_in_a_thread_is_raised_here() -> None:
