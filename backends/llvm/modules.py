@@ -24,7 +24,7 @@ from cajeta_dot.backends.llvm.kernels import (
 )
 from cajeta_dot.backends.llvm.lines import Lines
 from cajeta_dot.backends.llvm.metadata import ONE_BY_ONE, TURNS_AT_ONCE, Metadata
-from cajeta_dot.backends.llvm.names import export_name, quote
+from cajeta_dot.backends.llvm.names import export_name, internal_name, quote
 from cajeta_dot.backends.llvm.signatures import hidden_parameters, parameters, returned_type
 from cajeta_dot.backends.llvm.types import size_in_memory
 from cajeta_dot.backends.llvm.workgroups import WORKGROUP_FUNCTIONS, Memory, WorkgroupWriter
@@ -133,7 +133,7 @@ class Module:
     def add_shared(self, function: Function, value: Value) -> str:
         """An array of each workgroup, in the GPU's shared memory."""
         assert isinstance(value.type, Array)
-        name = f"@{quote(f'{function.symbol}..{value.attr}')}"
+        name = f"@{quote(internal_name(function.symbol, value.attr))}"
         size = (value.type.length or 0) * size_in_memory(value.type.element)
         whole_words = -(-size // ARRAY_ALIGNMENT) * ARRAY_ALIGNMENT  # which `addresses` may read
         line = f"{name} = internal addrspace(3) global [{whole_words} x i8] undef, align {ARRAY_ALIGNMENT}"
@@ -232,5 +232,4 @@ def _lacked(item: ir.Item, machine: Machine) -> str:
 
 
 def _name_internal(function: Function) -> str:
-    """No exported name has two dots in a row."""
-    return f"{function.symbol}..{'item' if function.kind == 'kernel' else 'body'}"
+    return internal_name(function.symbol, "item" if function.kind == "kernel" else "body")

@@ -30,6 +30,11 @@ def clean(name: str) -> str:
     return "".join(c if c in _PLAIN else "_" for c in name)
 
 
+def internal_name(symbol: str, what: str) -> str:
+    """A symbol for a part of a method. No exported name has two dots in a row; and what begins with `llvm.` is LLVM's own."""
+    return f"{'.' if symbol.partition('.')[0] == 'llvm' else ''}{symbol}..{what}"
+
+
 def export_name(symbol: str, taken: Container[str], *, is_plain: bool = False) -> str:
     """What a method is called outside: its symbol, where that is possible; otherwise something is added.
 

@@ -377,7 +377,7 @@ def test_products_are_joined_with_sums_only_where_that_is_allowed() -> None:
 # ---- names
 
 
-@pytest.mark.parametrize("name", ["floor", "memcpy", "calloc", "fmodf", "größe", "a$b", "W.item", "cajeta"])
+@pytest.mark.parametrize("name", ["floor", "memcpy", "calloc", "fmodf", "größe", "a$b", "W.item", "cajeta", "llvm", "llvm.k"])
 @pytest.mark.parametrize("target", RUNNABLE)
 def test_a_kernel_may_have_any_name(name: str, target: str) -> None:
     """Also that of a C function which its own code calls."""
