@@ -334,23 +334,32 @@ def _convert_sides(
     is unsigned only by mixing."""
     if a.type == b.type and a.value and b.value:
         return a.value, b.value, a.mixed or b.mixed
-    if isinstance(a.type, (Array, Vector)) or isinstance(b.type, (Array, Vector)) or BOOLEAN in (a.type, b.type):
+    if not _is_joined(a) or not _is_joined(b):
         m.converter.report_mismatch(b, a.type, span(a, f"`{a.type}`"))
         return None
     trial: Block = []
     before = m.emit_into(trial)
-    joined = join(m.converter, a, b, Operation(m.converter, node, "?", node.then.start, a, b))
+    operation = Operation(m.converter, node, "?:", node.start, a, b)
+    operation.end = node.end
+    joined = join(m.converter, a, b, operation)
     m.emit_into(before)
     if joined is None:
         return None
-    element = element_of(joined[0].type)
+    shape = joined[0].type
     values: list[Value | None] = []
     for side, block in ((a, a_block), (b, b_block)):
         before = m.emit_into(block)
-        values.append(m.converter.adopt(side, element) if side.is_bare else m.converter.cast(side, element))
+        value = m.converter.cast(side, element_of(shape))
+        is_splatted = value and isinstance(shape, Vector) and not isinstance(side.type, Vector)
+        values.append(m.emitter.splat(value, shape.lanes) if is_splatted else value)
         m.emit_into(before)
     x, y = values
     return (x, y, joined[2]) if x and y else None
+
+
+def _is_joined(side: Operand) -> bool:
+    """Numbers and lanes of them meet as they do at an operator."""
+    return isinstance(side.type, (Scalar, Vector)) and element_of(side.type) != BOOLEAN
 
 
 # ---- what stands in other modules
