@@ -88,15 +88,18 @@ class Code:
         return block
 
     def _fill(self, instruction: Instruction) -> tuple[Operand, ...]:
-        """A part of a pack, or of the bytes that `prmt` takes, that no instruction ever writes is one that the compiler has no
-        use for: it gets a conspicuous content."""
+        """A part of a pack, of the bytes that `prmt` takes, or of what is kept on the stack, that no instruction ever writes is
+        one that the compiler has no use for: it gets a conspicuous content."""
         if instruction.opcode == "prmt.b32":
             target, *parts = instruction.operands
             return target, *map(self._fill_part, parts)
-        if instruction.opcode.startswith("mov") and len(instruction.operands) == 2:
+        if len(instruction.operands) == 2:
             target, source = instruction.operands
-            if isinstance(source, Pack):
+            is_kept = _is_on_stack(target)
+            if isinstance(source, Pack) and (is_kept or instruction.opcode.startswith("mov")):
                 return target, Pack(tuple(map(self._fill_part, source.parts)))
+            if is_kept:
+                return target, self._fill_part(source)
         return instruction.operands
 
     def _fill_part(self, part: T) -> T | Immediate:
@@ -153,6 +156,11 @@ def _find_written(instructions: Sequence[Instruction]) -> set[Register]:
     targets = [i.operands[0] for i in instructions if i.operands and i.opcode not in _WAYS and not i.opcode.startswith("st")]
     parts = [part for target in targets for part in (target.parts if isinstance(target, Pack) else (target,))]
     return {part for part in parts if isinstance(part, Register)}
+
+
+def _is_on_stack(operand: Operand) -> bool:
+    """Is it an address beside the stack pointer, as LLVM names it?"""
+    return isinstance(operand, Address) and isinstance(operand.base, Register) and operand.base.name in ("%SP", "%SPL")
 
 
 def _go_to(target: int) -> Leave:

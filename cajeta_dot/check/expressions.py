@@ -350,8 +350,9 @@ def _convert_sides(
     for side, block in ((a, a_block), (b, b_block)):
         before = m.emit_into(block)
         value = m.converter.cast(side, element_of(shape))
-        is_splatted = value and isinstance(shape, Vector) and not isinstance(side.type, Vector)
-        values.append(m.emitter.splat(value, shape.lanes) if is_splatted else value)
+        if value and isinstance(shape, Vector) and not isinstance(side.type, Vector):
+            value = m.emitter.splat(value, shape.lanes)
+        values.append(value)
         m.emit_into(before)
     x, y = values
     return (x, y, joined[2]) if x and y else None

@@ -228,6 +228,18 @@ def test_reads_may_go_on_to_the_next_16_bytes_and_find_nothing_there() -> None:
         launch(write_entry("ld.global.b32 %r1, [%a0+16];"), [out])
 
 
+def test_what_is_kept_on_the_stack_may_have_parts_that_nobody_writes() -> None:
+    """LLVM stores whole vectors there, also the lanes that it added to them."""
+    stack = ".reg .b64 %SP; .local .align 8 .b8 depot[16]; mov.b64 %SP, depot; cvta.local.u64 %SP, %SP;\n"
+    keep = "st.v2.b32 [%SP], {%r0, %r2}; st.b32 [%SP+8], %r3; "
+    assert words(stack + keep + "ld.b32 %r1, [%SP];" + STORE_R1) == [0, 1, 2, 3]
+    for place in (4, 8):
+        filler = int.from_bytes(bytes([0xA5] * 4), "little", signed=True)
+        assert words(stack + keep + f"ld.b32 %r1, [%SP+{place}];" + STORE_R1) == [filler] * 4
+    with pytest.raises(FaultAt, match="`%r3` is read before it is written"):
+        words(stack + "setp.eq.b32 %p1, %r0, 2; @%p1 mov.b32 %r3, 5;" + keep)
+
+
 UNKNOWN = {
     "frobnicate.u32 %r1, %r0;": "unknown instruction `frobnicate.u32`",
     "add.ftz.f32 %r1, %r0, %r0;": "unknown instruction `add.ftz.f32`",
@@ -278,3 +290,13 @@ def test_code_that_may_be_contracted_runs() -> None:
     numbers = np.array([0, 1.5, 2.25], "float32")
     compile_text(text, target="ptx-emulator")["k"](numbers, grid=1, block=1)
     assert numbers.tolist() == [3.375, 1.125, 2.25]
+
+
+@pytest.mark.parametrize("lanes", [5, 7, 12])
+def test_a_lane_chosen_at_run_time_where_llvm_adds_lanes(lanes: int) -> None:
+    text = f"""@Kernel public static void k(KernelBuffer<int16> a, int32 i) {{
+        a[0] = (a.vload<{lanes}>(1) / a.vload<{lanes}>(2))[i];
+    }}"""
+    a = np.array([0, *(2**k for k in range(13, -1, -1))], np.int16)
+    compile_text(text, "t.cj", target="ptx-emulator", cache=False)["k"](a, 2, grid=1, block=1)
+    assert a[0] == 2
