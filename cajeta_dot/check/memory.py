@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cajeta_dot.diagnostics import Help, Label
 from cajeta_dot.diagnostics import rules as r
-from cajeta_dot.types import INT8, INT64, POISON, VOID, Array, Scalar, Vector, Void
+from cajeta_dot.types import INT8, INT64, POISON, VOID, Array, Scalar, Vector, Void, element_of
 
 from . import expressions
 from .operand import Operand, poison
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .method import MethodChecker
 
 
+# Of a padded array, whose places are computed: whatever is beyond lies outside, and must not wrap around into it again.
+MAX_INDEX, MAX_PADDING = 1 << 40, 1 << 20
 MAX_SHARED_BYTES = 49152  # what a CUDA kernel may declare; many Vulkan devices give less (maxComputeSharedMemorySize)
 
 
@@ -77,8 +79,11 @@ def place_of(m: MethodChecker, array: Array, index: Value) -> Value:
     """Where a logical element lives."""
     if array.padding is None:
         return index
-    every, by = array.padding
+    every, by = min(array.padding[0], MAX_INDEX), min(array.padding[1], MAX_PADDING)
     wide = m.emitter.convert(index, INT64)
+    if element_of(index.type).bits == INT64.bits:
+        wide = m.emitter.binary("max", wide, m.emitter.const(INT64, -MAX_INDEX))
+        wide = m.emitter.binary("min", wide, m.emitter.const(INT64, MAX_INDEX))
     blocks = m.emitter.binary("div", wide, m.emitter.const(INT64, every))
     return m.emitter.binary("add", wide, m.emitter.binary("mul", blocks, m.emitter.const(INT64, by)))
 

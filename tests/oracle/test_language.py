@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from cajeta_dot.run.compile import compile as compile_text
+from cajeta_dot.run.errors import BoundsError
 
 from .running import EXPANSION, GPU_TARGETS, TARGETS, as_kernel, load
 
@@ -145,3 +146,29 @@ def test_blocks_need_not_be_a_multiple_of_anything(target: str) -> None:
     load(target, BLOCKS)("sums", [out, w, x], 7)
     rows = [w[210 * row : 210 * row + 208].astype(np.int64) for row in range(7)]
     assert out.tolist() == [int((row * x).sum()) for row in rows]
+
+
+PADDED = """
+@Kernel static void padded(int32[] out, INDEX[] at) {
+    BlockPadded<int32,BLOCK,BY> s = shared int32[40];
+    s[at[0]] = 7;
+    s.vstore(at[0] - 3, s.vload<4>(at[0] - 3) + 1);
+    out[0] = s[at[0]];
+}
+"""
+
+
+@pytest.mark.parametrize("target", [t for t in TARGETS if t not in (EXPANSION, *GPU_TARGETS)])
+@pytest.mark.parametrize(("block", "by"), [(1, 1), (1, 3), (2, 1 << 62), (64, 2**63 - 1), (2**64 - 1, 1), (1, 2**64 - 1)])
+def test_places_of_a_padded_array_do_not_come_around(target: str, block: int, by: int) -> None:
+    """1 + 2**63 blocks of one element and a padding of one would end where they began."""
+    out = np.zeros(1, np.int32)
+    for dtype, places in ((np.int64, (-(2**63), -(2**62), 2**62, 2**63 - 1)), (np.uint64, (2**63, 2**64 - 1))):
+        text = PADDED.replace("INDEX", np.dtype(dtype).name).replace("BLOCK", str(block)).replace("BY", str(by))
+        padded = compile_text(text, target=target)["padded"]
+        for place in places:
+            with pytest.raises(BoundsError, match="of an array of length 40"):
+                padded(out, np.array([place], dtype), grid=1, block=1)
+        if block > 4:
+            padded(out, np.array([4], dtype), grid=1, block=1)
+            assert out[0] == 8
