@@ -267,4 +267,10 @@ COORDINATES: dict[str, str] = {
     **{f"Workgroup.{axis}": f"group.{axis}" for axis in "xyz"},
     **{f"Workgroup.dim{axis.upper()}": f"size.{axis}" for axis in "xyz"},
 }
-CLASSES = frozenset(name.partition(".")[0] for name in (*FUNCTIONS, *COORDINATES)) | {"Barrier", "Vector"}
+WAIT = "Barrier.workgroup"
+CLASSES = frozenset(name.partition(".")[0] for name in (*FUNCTIONS, *COORDINATES, WAIT)) | {"Vector"}
+
+
+def list_names(owner: str) -> list[str]:
+    """The functions of a built-in class, `Math.abs`."""
+    return [name for name in (*FUNCTIONS, *COORDINATES, WAIT, "Cajeta.vload16") if name.startswith(f"{owner}.")]

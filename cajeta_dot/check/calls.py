@@ -6,6 +6,7 @@ from cajeta_dot.diagnostics import Edit, Help, Label
 from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.ir import Barrier
 from cajeta_dot.syntax import tree
+from cajeta_dot.syntax.elsewhere import TYPES
 from cajeta_dot.syntax.tree import simple_name
 from cajeta_dot.types import UINT32, VOID, Array, Vector
 
@@ -14,8 +15,8 @@ from .assign import unmasked_shift
 from .dots import DOT_NAMES
 from .operand import Operand, poison
 from .reach import refuse_skipped
-from .resolve import FOREIGN
 from .rows import Call, Row
+from .unknown import is_barrier, translate_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def check_call(m: MethodChecker, node: tree.Call) -> Operand:
         case tree.Name(text=text) if node.type_arguments and text == "Vector":
             return _construct(m, node, node.type_arguments, node.arguments)
         case tree.Name(text=text) if node.start < node.callee.start:  # `(Name) (x)`
-            if text in FOREIGN:
+            if text in TYPES:
                 m.resolver.resolve(tree.NamedType(node.callee.start, node.callee.end, node.callee))
                 return poison(node)
             operand = m.outside(node, "a cast to a class")
@@ -74,7 +75,7 @@ def _call_function(m: MethodChecker, node: tree.Call, owner: str, name: str) -> 
         return _call_user(m, node, owner, name)
     if full in builtins.COORDINATES:
         return _read_coordinate(m, node, builtins.COORDINATES[full])
-    if full == "Barrier.workgroup":
+    if full == builtins.WAIT:
         return _wait(m, node)
     row = builtins.FUNCTIONS.get(full)
     if row is None and full != "Cajeta.vload16":
@@ -98,9 +99,12 @@ def _unknown_function(m: MethodChecker, node: tree.Call, owner: str, name: str) 
     if m.is_host_method and name in upstream.FUNCTIONS:
         _check_arguments(m, node)
         return m.outside(node, f"`{owner}.{name}`")
-    known = (full.partition(".")[2] for full in (*builtins.FUNCTIONS, *builtins.COORDINATES) if full.startswith(f"{owner}."))
-    start = _name_start(node)
-    m.report_unknown(r.UNKNOWN_FUNCTION, f"no function `{name}` in `{owner}`", start, start + len(name), name, known)
+    known = (full.partition(".")[2] for full in builtins.list_names(owner))
+    start, full = _name_start(node), f"{owner}.{name}"
+    if full not in m.said:
+        m.said.add(full)
+        message = f"no function `{name}` in `{owner}`"
+        m.report_unknown(r.UNKNOWN_FUNCTION, message, start, start + len(name), name, known)
     return poison(node)
 
 
@@ -135,20 +139,18 @@ def _wait(m: MethodChecker, node: tree.Call) -> Operand:
 
 def _call_user(m: MethodChecker, node: tree.Call, owner: str, name: str) -> Operand:
     start = _name_start(node)
-    overloads = m.program.overloads(owner, name)
+    full, overloads = f"{owner}.{name}", m.program.overloads(owner, name)
     if not overloads:
-        for argument in node.arguments:
+        help = translate_function(m, node, name) if isinstance(node.callee, tree.Name) else None
+        for argument in node.arguments if help is None or not is_barrier(name) else ():  # a fence is a name of theirs too
             expressions.check_expression(m, argument)
         if m.is_host_method and m.program.may_lie_elsewhere(owner, name):
             return m.outside(node, f"`{name}`, which is not in this file")
-        m.report_unknown(
-            r.UNKNOWN_FUNCTION,
-            f"no function `{name}` in `{owner}`",
-            start,
-            start + len(name),
-            name,
-            m.program.method_names(owner),
-        )
+        if full not in m.said:
+            m.said.add(full)
+            message = f"no function `{name}` in `{owner}`"
+            known = m.program.method_names(owner)
+            m.report_unknown(r.UNKNOWN_FUNCTION, message, start, start + len(name), name, known, help=help)
         return poison(node)
     operands = [expressions.check_value(m, argument) for argument in node.arguments]
     callee = overloads.get(len(operands))

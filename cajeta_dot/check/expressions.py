@@ -9,7 +9,7 @@ from cajeta_dot.syntax import tree
 from cajeta_dot.syntax.tree import simple_name
 from cajeta_dot.types import BOOLEAN, FLOAT32, FLOAT64, POISON, VOID, Array, Scalar, Type, Vector, element_of
 
-from . import MAX_NESTING, assign, calls, lanes, memory
+from . import MAX_NESTING, assign, builtins, calls, lanes, memory, unknown
 from .literals import LiteralError, decode_float, decode_integer, round_exact
 from .method import is_speculable
 from .operand import Operand, literal, poison
@@ -121,6 +121,8 @@ def _check_member(m: MethodChecker, node: tree.Member) -> Operand:
             m.program.constants_of(owner),
         )
         return poison(node)
+    if owner in builtins.CLASSES and owner != "Vector":
+        return unknown.refuse_part(m, node, owner)
     return m.program.unknown_class(m, node.object, owner)
 
 

@@ -10,7 +10,7 @@ from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.ir import EFFECTS, Slot, Value, can_fault
 from cajeta_dot.record import record
 from cajeta_dot.syntax.tree import Literal
-from cajeta_dot.types import Scalar, Type, Vector
+from cajeta_dot.types import POISON, Scalar, Type, Vector
 
 from . import MAX_NESTING
 from .convert import Converter
@@ -96,13 +96,19 @@ class MethodChecker:
     # ---- names
 
     def declare(self, name: str, type: Type, start: int, end: int) -> Local:
-        """A new variable in the innermost scope. A second one of that name is reported and replaces nothing."""
+        """A new variable in the innermost scope. A second one of that name is reported and replaces nothing.
+
+        If its type is mistaken, that was reported, and it may be no declaration: `retrun sum;`.
+        """
         known = self.find(name)
         local = Local(name, type, start, end)
+        if known and type == POISON:
+            return local
         if known:
+            known_as = "" if known.type == POISON else f" as `{known.type}`"
             self.reporter.report(
                 r.ALREADY_DECLARED,
-                f"`{name}` is already declared here as `{known.type}`",
+                f"`{name}` is already declared here{known_as}",
                 Label(start, end, "declared again"),
                 [Label(known.start, known.end, "first declared here")],
                 helps=[Help("rename it, or leave out the type to assign")],
@@ -206,7 +212,10 @@ class MethodChecker:
             return self.outside(node, f"`{name}`, which is not in this file")
         if name not in self.said and name not in self.foreign_words:
             self.said.add(name)
-            self.report_unknown(r.UNKNOWN_VARIABLE, f"no variable `{name}` in this scope", node.start, node.end, name)
+            from .unknown import translate_variable
+
+            message, help = f"no variable `{name}` in this scope", translate_variable(self, node, name)
+            self.report_unknown(r.UNKNOWN_VARIABLE, message, node.start, node.end, name, help=help)
         return poison(node)
 
     def report_unknown(
@@ -218,11 +227,16 @@ class MethodChecker:
         name: str,
         known: Iterable[str] | None = None,
         near: str | None = None,
+        help: Help | None = None,
     ) -> None:
-        """Report a name, and the one that it may be a misspelling of; `near` is what it is called here, if that is known."""
-        near = near or self._guess(name, self.visible_names() if known is None else known)
-        helps = [Help(f"did you mean `{near}`?", (Edit(start, end, near),), "machine")] if near else []
-        self.reporter.report(rule, message, Label(start, end), helps=helps)
+        """Report a name, and the one that it may be a misspelling of; `near` is what it is called here, if that is known.
+
+        `help` says more than a name can.
+        """
+        near = near or (None if help else self._guess(name, self.visible_names() if known is None else known))
+        if near:
+            help = Help(f"did you mean `{near}`?", (Edit(start, end, near),), "machine")
+        self.reporter.report(rule, message, Label(start, end), helps=[help] if help else [])
 
     def _guess(self, name: str, known: Iterable[str]) -> str | None:
         """The near name, for as many mistakes as are shown: to compare all names with all others takes too long."""

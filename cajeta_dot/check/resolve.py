@@ -5,6 +5,7 @@ from __future__ import annotations
 from cajeta_dot.diagnostics import Edit, Help, Label, nearest
 from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.syntax import tree
+from cajeta_dot.syntax.elsewhere import TYPES, translate_type
 from cajeta_dot.syntax.tree import simple_name
 from cajeta_dot.types import BOOLEAN, MAX_LANES, POISON, SCALARS, VOID, Array, Scalar, Type, Vector
 
@@ -16,25 +17,16 @@ if TYPE_CHECKING:
 
     from cajeta_dot.diagnostics import Reporter
 
-# What other languages call our types.
-FOREIGN = {
-    "byte": "int8",
-    "short": "int16",
-    "int": "int32",
-    "long": "int64",
-    "float": "float32",
-    "double": "float64",
-    "bool": "boolean",
-    "half": "float16",
-    "char": "uint8",
-    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
-    **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
-    **{f"int{bits}_t": f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}_t": f"uint{bits}" for bits in (8, 16, 32, 64)},
-}
 ARRAYS = {"KernelBuffer": "KernelBuffer", "Buffer": "KernelBuffer", "Shared": "Shared"}
-_GENERIC = ("Vector", "KernelBuffer", "Buffer", "Shared", "BlockPadded")
+# How many type arguments each takes, and a type made of it.
+_GENERIC = {
+    "Vector": (2, "Vector<int8,16>"),
+    "KernelBuffer": (1, "KernelBuffer<int32>"),
+    "Buffer": (1, "Buffer<int32>"),
+    "Shared": (1, "Shared<int32>"),
+    "BlockPadded": (3, "BlockPadded<int32,32,1>"),
+}
+_OTHER_WORDS = ("void", "return")  # where a type is expected, what stands there may be meant as one of these
 
 
 class Resolver:
@@ -102,7 +94,7 @@ class Resolver:
             return True
         if name in self.others or name in upstream.TYPES:
             return False
-        return name in FOREIGN or name[:1].islower() or nearest(name, _GENERIC) is not None
+        return name in TYPES or name[:1].islower() or nearest(name, _GENERIC) is not None
 
     def lane_count(self, node: tree.Node) -> int | None:
         """A constant in 1..256; None after a report."""
@@ -148,13 +140,10 @@ class Resolver:
         return POISON
 
     def _generic(self, node: tree.Node, name: str, arguments: tuple[tree.Node, ...]) -> Type:
-        wanted = {"Vector": 2, "KernelBuffer": 1, "Buffer": 1, "Shared": 1, "BlockPadded": 3}.get(name)
-        if wanted is None:
+        if name not in _GENERIC:
             return self._unknown(node, name)
-        if len(arguments) != wanted:
-            message = f"`{name}` takes {wanted} type argument{'s' * (wanted > 1)}, found {len(arguments)}"
-            self.reporter.report(r.WRONG_ARGUMENTS, message, _at(node))
-            return POISON
+        if len(arguments) != _GENERIC[name][0]:
+            return self._wrong_count(node, name, len(arguments))
         if name == "Vector":
             element, lanes = self.lane_type(arguments[0]), self.lane_count(arguments[1])
             return Vector(element, lanes) if element and lanes else POISON
@@ -168,11 +157,20 @@ class Resolver:
             return POISON
         return Array(element, name, None, (every, by)) if element else POISON
 
+    def _wrong_count(self, node: tree.Node, name: str, found: int) -> Type:
+        wanted, example = _GENERIC[name]
+        message = f"`{name}` takes {wanted} type argument{'s' * (wanted > 1)}, found {found}"
+        helps = [Help(f"what it holds stands in angle brackets: `{example}`")]
+        self.reporter.report(r.WRONG_ARGUMENTS, message, _at(node), helps=helps)
+        return POISON
+
     def _unknown(self, node: tree.Node, name: str) -> Type:
         if name in self.said:
             return POISON
+        if name in _GENERIC:
+            return self._wrong_count(node, name, 0)
         self.said.add(name)
-        near = FOREIGN.get(name) or nearest(name, (*SCALARS, *_GENERIC))
+        near = translate_type(name) or nearest(name, (*SCALARS, *_GENERIC, *_OTHER_WORDS))
         where = node.name if isinstance(node, tree.GenericType) else node
         helps = [Help(f"did you mean `{near}`?", (Edit(where.start, where.end, near),), "machine")] if near else []
         self.reporter.report(r.UNKNOWN_TYPE, f"no type `{name}`", _at(where), helps=helps)

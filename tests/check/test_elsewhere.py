@@ -1,0 +1,81 @@
+"""What other languages call it, and near misses: the help names what is meant, and it compiles when it is applied."""
+
+from __future__ import annotations
+
+import pytest
+
+from .checking import apply, check
+
+FRAME = """class T {{
+    @Kernel static void k(KernelBuffer<int32> out, KernelBuffer<uint8> w, KernelBuffer<int8> x, KernelBuffer<float32> f) {{
+        {}
+        out[0] = 1;
+    }}
+}}
+"""
+# Wrong, its codes, and what becomes of it when every help that may be applied is.
+TRANSLATED = [
+    ("uint i = 4;", "E0203", "uint32 i = 4;"),
+    ("unsigned i = 4;", "E0203", "uint32 i = 4;"),
+    ("size_t i = 4;", "E0203", "int64 i = 4;"),
+    ("float4 v = f.vload<4>(0);", "E0203", "Vector<float32,4> v = f.vload<4>(0);"),
+    ("uchar16 v = w.vload<16>(0);", "E0203", "Vector<uint8,16> v = w.vload<16>(0);"),
+    ("char4 v = x.vload<4>(0);", "E0203", "Vector<int8,4> v = x.vload<4>(0);"),
+    ("vec3 v = f.vload<3>(0);", "E0203", "Vector<float32,3> v = f.vload<3>(0);"),
+    ("ivec2 v = out.vload<2>(0);", "E0203", "Vector<int32,2> v = out.vload<2>(0);"),
+    ("int8x16_t v = x.vload<16>(0);", "E0203", "Vector<int8,16> v = x.vload<16>(0);"),
+    ("u8x16 v = w.vload<16>(0);", "E0203", "Vector<uint8,16> v = w.vload<16>(0);"),
+    (
+        "uint32 i = blockIdx.x * blockDim.x + threadIdx.x;",
+        "E0201 E0201 E0201",
+        "uint32 i = Workgroup.x() * Workgroup.dimX() + KernelThread.x();",
+    ),
+    ("uint32 i = gl_GlobalInvocationID.y;", "E0201", "uint32 i = KernelThread.globalIdY();"),
+    ("uint32 i = get_global_id(0);", "E0207", "uint32 i = KernelThread.globalIdX();"),
+    ("uint32 i = get_local_size(2);", "E0207", "uint32 i = Workgroup.dimZ();"),
+    ("uint32 i = KernelThread.globalIdX;", "E0207", "uint32 i = KernelThread.globalIdX();"),
+    ("uint32 i = kernelThread.globalIdX();", "E0201", "uint32 i = KernelThread.globalIdX();"),
+    ("__syncthreads();", "E0207", "Barrier.workgroup();"),
+    ("barrier(CLK_LOCAL_MEM_FENCE);", "E0207", "Barrier.workgroup();"),
+    ("Barrier.workgroup;", "E0207", "Barrier.workgroup();"),
+    ("int32 i = max(out[1], 3);", "E0207", "int32 i = Math.max(out[1], 3);"),
+    ("float32 s = sqrtf(f[0]);", "E0207", "float32 s = Math.sqrt(f[0]);"),
+    ("float32 s = math.sqrt(f[0]);", "E0201", "float32 s = Math.sqrt(f[0]);"),
+    ("int32 i = dot(w.vload<4>(0), w.vload<4>(4));", "E0207", "int32 i = w.vload<4>(0).dot(w.vload<4>(4));"),
+    ("int32 i = dp4a(x.vload<4>(0), x.vload<4>(4), 1);", "E0207", "int32 i = x.vload<4>(0).dot(x.vload<4>(4), 1);"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "codes", "right"), TRANSLATED, ids=[row[0] for row in TRANSLATED])
+def test_what_it_is_called_here(wrong: str, codes: str, right: str) -> None:
+    text = FRAME.format(wrong)
+    found = check(text)[1]
+    assert [one.code for one in found] == codes.split()
+    edits = [edit for one in found for help in one.helps if help.applicability == "machine" for edit in help.edits]
+    assert apply(text, tuple(edits)) == FRAME.format(right)
+    assert [one.code for one in check(FRAME.format(right))[1]] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "codes"),
+    [
+        ("int32 s = 0; retrun s;", "E0203"),  # no second declaration of `s`
+        ("i32 a = 1; int32 a = 2;", "E0203 E0204"),
+        ("out[0] = foo(1) + foo(2);", "E0207"),
+        ("f[0] = Math.sine(1.0f) + Math.sine(2.0f) + Math.cosine(f[0]);", "E0207 E0207"),
+        ("KernelBuffer q = out;", "E0208"),
+        ("Vector v = out.vload<4>(0);", "E0208"),
+        ("out[0] = (int32) Math.PI;", "E0207"),
+        ("out[0] = Math.max;", "E0207"),
+    ],
+)
+def test_one_cause_is_one_error(body: str, codes: str) -> None:
+    found = check(FRAME.format(body))[1]
+    assert [one.code for one in found] == codes.split()
+    for one in found:
+        assert all(edit.text not in one.message.split("`") for help in one.helps for edit in help.edits)
+
+
+def test_a_host_method_may_use_what_the_wider_language_has_of_a_class() -> None:
+    found = check("class T { static float64 turn() { return 2.0 * Math.PI; } }")[1]
+    assert [one.code for one in found] == ["R0602"]
