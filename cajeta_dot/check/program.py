@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cajeta_dot.diagnostics import ERROR, Help, Label, nearest
+from cajeta_dot.diagnostics import ERROR, Edit, Help, Label, nearest
 from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.ir import Function, Value
 from cajeta_dot.syntax import tree
@@ -140,8 +140,19 @@ class ProgramChecker:
                     scope = self._scope(owner, node)
                     for declarator in member.declarators:
                         self._add_field(scope, Constant(owner, member, declarator))
+                case tree.Constructor(name=name) if name.text != owner or set(_HONOURED) & set(annotations_of(member)):
+                    self._refuse_constructor(member)
                 case _:  # constructors are parsed and never called; what is bad was reported
                     pass
+
+    def _refuse_constructor(self, node: tree.Constructor) -> None:
+        """A method without a result type is a constructor, but not if it has another name than its class, or is a kernel."""
+        name = node.name
+        helps = [Help(f"write what it returns: `void {name.text}(…)`")]
+        if "Kernel" in annotations_of(node):
+            helps = [Help("a kernel returns nothing", (Edit(name.start, name.start, "void "),), "machine")]
+        message = f"expected the type that `{name.text}` returns, found its name"
+        self.reporter.report(r.SYNTAX, message, Label(name.start, name.end, "no type in front of it"), helps=helps)
 
     def _scope(self, name: str, node: tree.Node) -> ClassScope:
         return self.classes.setdefault(name, ClassScope(self, name, node.start, node.start))
@@ -344,7 +355,10 @@ class ProgramChecker:
         for mark in node.modifiers:
             if isinstance(mark, tree.Annotation) and simple_name(mark.name) not in _HONOURED:
                 name = simple_name(mark.name)
-                self.reporter.report(r.ANNOTATION, f"`@{name}` has no effect", Label(mark.start, mark.end))
+                near = nearest(name, _HONOURED)
+                edits = (Edit(mark.name.start, mark.name.end, near),) if near else ()
+                helps = [Help(f"did you mean `@{near}`?", edits, "unsafe")] if near else []
+                self.reporter.report(r.ANNOTATION, f"`@{name}` has no effect", Label(mark.start, mark.end), helps=helps)
         if method.kind == "host":
             for type in (node.type, *(p.type for p in node.parameters)):
                 outside = m.resolver.outside(type)
@@ -444,7 +458,7 @@ def _has_annotations(node: tree.Class) -> bool:
     return any(isinstance(m, tree.Annotation) for m in node.modifiers)
 
 
-def annotations_of(node: tree.Method) -> list[str]:
+def annotations_of(node: tree.Method | tree.Constructor) -> list[str]:
     """The simple names of a method's annotations."""
     return [simple_name(m.name) for m in node.modifiers if isinstance(m, tree.Annotation)]
 

@@ -79,3 +79,29 @@ def test_one_cause_is_one_error(body: str, codes: str) -> None:
 def test_a_host_method_may_use_what_the_wider_language_has_of_a_class() -> None:
     found = check("class T { static float64 turn() { return 2.0 * Math.PI; } }")[1]
     assert [one.code for one in found] == ["R0602"]
+
+
+def test_a_method_without_a_type_is_no_constructor_of_a_class_with_another_name() -> None:
+    text = "class T { T() { } @Kernel static k(int32[] out) { out[0] = 1; } static half(int32 n) { return n / 2; } }"
+    kernel, host = check(text)[1]
+    assert [(one.code, one.message) for one in (kernel, host)] == [
+        ("E0109", "expected the type that `k` returns, found its name"),
+        ("E0109", "expected the type that `half` returns, found its name"),
+    ]
+    assert "static void k(" in apply(text, kernel.helps[0].edits)
+    assert host.helps[0].message == "write what it returns: `void half(…)`"
+
+
+@pytest.mark.parametrize("written", ["Kernal", "kernel", "Kernell"])
+def test_an_annotation_that_is_nearly_one_of_ours(written: str) -> None:
+    text = f"class T {{ @{written} static void k(int32[] out) {{ out[0] = 1; }} }}"
+    (found,) = check(text)[1]
+    assert found.code == "R0603"
+    assert apply(text, found.helps[0].edits) == text.replace(written, "Kernel")
+
+
+@pytest.mark.parametrize("written", ["Override", "Deprecated", "Wave"])
+def test_an_annotation_of_others_is_taken_for_none_of_ours(written: str) -> None:
+    (found,) = check(f"class T {{ @{written} static void f(int32[] out) {{ out[0] = 1; }} }}")[1]
+    assert found.code == "R0603"
+    assert not found.helps
