@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 STARTS = ("unit", "expression", "reserved")
 GRAMMAR = os.path.join(os.path.dirname(__file__), "cajeta.lark")
-SPOKEN_SYMBOLS = ("member", "item", "statement", "expression", "type", "word", "reserved")
+SPOKEN_SYMBOLS = ("member", "item", "statement", "expression", "type", "parameter", "word", "reserved")
 
 
 def load_tables(cache: str | None = None) -> Tables:

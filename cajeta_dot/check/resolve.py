@@ -173,7 +173,10 @@ class Resolver:
         near = translate_type(name) or nearest(name, (*SCALARS, *_GENERIC, *_OTHER_WORDS))
         where = node.name if isinstance(node, tree.GenericType) else node
         helps = [Help(f"did you mean `{near}`?", (Edit(where.start, where.end, near),), "machine")] if near else []
-        self.reporter.report(r.UNKNOWN_TYPE, f"no type `{name}`", _at(where), helps=helps)
+        text = self.reporter.source.text[where.start : where.end] if self.reporter.source else name
+        words = text.split()
+        written = " ".join(words) if words == [word for word in name.split("_") if word] else name  # joined to be one
+        self.reporter.report(r.UNKNOWN_TYPE, f"no type `{written}`", _at(where), helps=helps)
         return POISON
 
 

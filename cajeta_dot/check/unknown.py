@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cajeta_dot.diagnostics import Edit, Help, Label
+from cajeta_dot.diagnostics import Edit, Help, Label, nearest
 from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.syntax import tree
 
@@ -53,16 +53,26 @@ def is_barrier(name: str) -> bool:
 
 
 def translate_variable(m: MethodChecker, node: tree.Node, name: str) -> Help | None:
-    """`threadIdx.x`, or the name of a built-in class in small letters."""
+    """`threadIdx.x`, the name of a built-in class in small letters, or a keyword that is misspelt or has capitals."""
     text = m.reporter.source.text if m.reporter.source else ""
     component = _COMPONENT.match(text, node.end)
     if name in _VARIABLES and component:
         ours = _write(_VARIABLES[name], component[1])
         return Help(f"it is called `{ours}` here", (Edit(node.start, component.end(), ours),), "machine")
     ours = next((known for known in builtins.CLASSES if known.lower() == name.lower()), None)
-    if ours and text[node.end : node.end + 1] == ".":
-        return Help(f"did you mean `{ours}`?", (Edit(node.start, node.end, ours),), "machine")
-    return None
+    if text[node.end : node.end + 1] != ".":
+        ours = name.lower() if name.lower() in ("true", "false") else None
+        if ours is None and _is_whole_statement(text, node):
+            ours = nearest(name, ("break", "continue", "return"))
+    return Help(f"did you mean `{ours}`?", (Edit(node.start, node.end, ours),), "machine") if ours else None
+
+
+def _is_whole_statement(text: str, node: tree.Node) -> bool:
+    """Does the name stand between the ends of two statements? Where comments do too, it is just not known."""
+    before = node.start - 1
+    while before >= 0 and text[before].isspace():
+        before -= 1
+    return text[node.end : node.end + 1] == ";" and text[before : before + 1] in ("{", "}", ";", ")")
 
 
 def translate_function(m: MethodChecker, node: tree.Call, name: str) -> Help | None:

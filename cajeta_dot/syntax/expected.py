@@ -10,6 +10,7 @@ CLOSING = (";", ")", "]", "}", ",", "{")
 CONTINUES = ("(", "[", ".", "++", "--", ":", "=", "#=", "<", "extends", "implements", "permits", "throws", "default")
 SYMBOLS = {
     "member": "a member",
+    "parameter": "a parameter",
     "item": "a statement",
     "statement": "a statement",
     "expression": "an expression",
@@ -25,6 +26,7 @@ SPOKEN = {
     "SHARED": "`shared`",
     "$END": "the end of the file",
 }
+NEVER_SAID = ("CLOSE_TIGHT", "MARKS_PACKAGE", "MUT", "NON_SEALED")  # parts of what is said, or words that few expect
 OPERATORS = (
     ("an operator", "+ - * / % << < > <= >= == != & ^ | && || ?"),
     ("an operator", "+ - * / %"),
@@ -38,7 +40,7 @@ def say_expected(state: Recovery) -> tuple[str, ...]:
     wanted = {terminal for terminal in range(len(machine.names)) if state.accepts(terminal)} - {machine.error}
     groups = [(words, set(machine.first[symbol]) - {machine.error}) for symbol, words in SYMBOLS.items()]
     groups += [(words, {machine.by_text[text] for text in texts.split()}) for words, texts in OPERATORS]
-    covered = {machine.number["CLOSE_TIGHT"]}
+    covered = {machine.number[name] for name in NEVER_SAID}
     said: list[str] = []
     for words, terminals in groups:
         if terminals <= wanted and not terminals <= covered:

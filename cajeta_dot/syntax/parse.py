@@ -100,12 +100,14 @@ class Parser:
         A text with too many tokens is refused here, and nothing else is said of it: to count those of every text takes as
         long as a fifth of parsing it.
         """
+        from .preprocess import join_types
         from .recover import Recovery
 
         self.restart()
         surplus = self.find_surplus()
         if surplus is None:
-            return Recovery(self, start).finish()
+            joined = join_types(self)
+            return Recovery(self, start if joined is None else min(start, joined)).finish()
         self.problems, self.unclosed = [describe_surplus(surplus)], None
         return None
 
@@ -139,6 +141,10 @@ def parse_text(text: str, start: str = "unit") -> tuple[Node | None, list[Proble
     """The tree and the syntax errors, in the order in which they were found."""
     parser = Parser(load_machine(), text, start)
     with PAUSED_COLLECTOR:
+        if "#" in parser.text:
+            from .preprocess import blank_directives
+
+            blank_directives(parser)
         tree = parser.parse()
         problems = parser.problems
         if parser.unclosed is not None:

@@ -32,7 +32,7 @@ class Problem:
     `start..end` is what to point at, equal for a place where something is missing. `found` is the text of the token at which
     it was noticed, `found_start` where that is; empty is the end of the file. `expected` says in words what could stand there.
     `other` is a second place: of a bracket that isn't closed, where that shows; of one that closes nothing, the end of the last
-    block. `edits` mend it.
+    block. `edits` mend it. `help` says more than the rule alone does.
     """
 
     rule: Rule
@@ -43,6 +43,7 @@ class Problem:
     expected: tuple[str, ...] = ()
     other: int | None = None
     edits: tuple[Edit, ...] = ()
+    help: str = ""
 
 
 def report_problems(problems: list[Problem], reporter: Reporter, length: int) -> None:
@@ -105,7 +106,7 @@ def _say_unknown_character(problem: Problem) -> Words:
 
 
 def _say_syntax(problem: Problem) -> Words:
-    return f"expected {list_words(problem.expected)}, found {quote(problem.found)}", "", "", ""
+    return f"expected {list_words(problem.expected)}, found {quote(problem.found)}", "", "", problem.help
 
 
 def _say_reserved_word(problem: Problem) -> Words:

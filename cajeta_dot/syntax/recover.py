@@ -18,9 +18,11 @@ from .repairs import CLOSERS, REPAIRS, skip_foreign
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from ..diagnostics import Edit, Rule
+    from .machine import Gotos
     from .parse import Parser
     from .tree import Node
 
@@ -100,6 +102,7 @@ class Recovery:
         expected: tuple[str, ...] = (),
         other: int | None = None,
         edits: tuple[Edit, ...] = (),
+        help: str = "",
     ) -> None:
         """Keep a problem, unless it follows from the last repair or from a comment or text that goes on to the end of the file.
 
@@ -108,7 +111,7 @@ class Recovery:
         cut_short = self.kind == self.machine.end and self.parser.unclosed is not None
         if self.start > self.quiet_until and self.calm == 0 and not cut_short:
             found = self.found() if found is None else found
-            self.parser.problems.append(Problem(rule, start, end, found, self.start, expected, other, edits))
+            self.parser.problems.append(Problem(rule, start, end, found, self.start, expected, other, edits, help))
 
     def report_open(self, bracket: int) -> None:
         """A bracket is open at the end of the file."""
@@ -124,6 +127,12 @@ class Recovery:
     def peek(self, at: int) -> int:
         """The kind of the first token at or behind an offset."""
         return self._take(next(self.machine.scan(self.text, at)))[0]
+
+    def scan(self, at: int) -> Iterator[tuple[int, int, int]]:
+        """Kind, start and end of each token at or behind an offset, up to the end of the text."""
+        for match in self.machine.scan(self.text, at):
+            kind, _, start, end = self._take(match)
+            yield kind, start, end
 
     def _take(self, match: re.Match[str]) -> tuple[int, Any, int, int]:
         group = match.lastindex or 0
@@ -257,13 +266,47 @@ class Recovery:
 
     def find_entry(self) -> tuple[bool, int]:
         """Is it a statement that would be skipped, and where does it, or the member, begin?"""
-        kept = self.row, self.stack.copy(), self.values.copy(), self.value_starts.copy()
+        kept = self._keep()
+        begun = self._unwind()
+        inside = self.accepts(self.machine.error, self.machine.by_text["return"])
+        self._restore(kept)
+        return inside, begun
+
+    def accepts_from_entry(self, terminals: list[int]) -> bool:
+        """Could these be what the statement or the member begins with?"""
+        kept = self._keep()
+        self._unwind()
+        fits = self.accepts(*terminals)
+        self._restore(kept)
+        return fits
+
+    def _keep(self) -> tuple[Any, list[Gotos], list[Any], list[int]]:
+        return self.row, self.stack.copy(), self.values.copy(), self.value_starts.copy()
+
+    def _restore(self, kept: tuple[Any, list[Gotos], list[Any], list[int]]) -> None:
+        self.row, self.stack[:], self.values[:], self.value_starts[:] = kept
+
+    def _unwind(self) -> int:
+        """Drop what was begun, back to a list of statements or members. Where it began."""
         begun = self.start
         while not self.accepts(self.machine.error) and self.stack:
             _, begun = self.unshift()
-        inside = self.accepts(self.machine.error, self.machine.by_text["return"])
-        self.row, self.stack[:], self.values[:], self.value_starts[:] = kept
-        return inside, begun
+        return begun
+
+    def begin_again(self, begun: int, word: int, kind: int) -> None:
+        """Read the statement or the member again from an offset on, with the token at `word` as one of another kind."""
+        self._unwind()
+        self.last_end = begun
+        while self.last_end and self.text[self.last_end - 1].isspace():
+            self.last_end -= 1
+        self.matches = self.machine.scan(self.text, begun)
+        self.read()
+        while self.start < word:
+            self.feed(self.kind, self.value, self.start)
+            self.last_end = self.end
+            self.read()
+        if kind != self.kind:
+            self.read_as(kind, self.start if kind in self.machine.marks else self.machine.texts[kind])
 
     # ---- giving a statement up
 

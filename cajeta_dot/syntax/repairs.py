@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ..diagnostics import Edit
+from ..diagnostics import Edit, nearest
 from ..diagnostics.rules import (
     CLOSES_NOTHING,
     MISSING_SEMICOLON,
@@ -18,9 +18,12 @@ from ..diagnostics.rules import (
     TEXT_NOT_CLOSED,
     UNKNOWN_CHARACTER,
 )
+from ..types import SCALARS
+from .elsewhere import translate_type
 from .expected import say_expected
 from .foreign import find_foreign
 from .lookalikes import find_meaning, find_partner
+from .respell import respell
 from .wider import find_end
 
 TYPE_CHECKING = False
@@ -36,7 +39,8 @@ CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _TOKEN_OF_TEXT = r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?"""  # where the end is missing, up to that of the line
 _BRACKET = re.compile(_TOKEN_OF_TEXT + r"|[()\[\]{};]")
 _EXTRA_CLOSERS = re.compile(r"[)\]](?:\s*[)\]])*")
-_TYPE_ELSEWHERE = re.compile(r"\(\s*([iufs]\d+|u?int\w*|float\w*|u?long|u?short|u?byte|double|bool|half)\s*\)")
+_NAME_IN_PARENTHESES = re.compile(r"\(\s*([^\W\d][\w$]*)\s*\)")
+LEAST_LIKE_A_TYPE = 4  # letters of a word that may be a misspelt type
 _STATEMENT_AHEAD = re.compile(
     r"""[^;{}\n"']*?(?:(?<![=!<>])=(?!=)|\+\+|--)   # an assignment
       | [\w$.<>, ]*\([^;{}\n]*\)\s*;                # a call""",
@@ -156,13 +160,13 @@ def read_word_as_name(state: Recovery) -> bool:
 
 
 def read_name_as_type(state: Recovery) -> bool:
-    """A cast to a type of another language, `(i32) x`: the checker knows what it is called here."""
+    """A cast to a type of another language, `(i32) x`, or to a misspelt one: the checker knows what it is called here."""
     machine = state.machine
     if state.text[state.last_end - 1 : state.last_end] != ")" or not state.accepts(machine.by_text["*"], state.kind):
         return False
     opened = state.text.rfind("(", 0, state.last_end)
-    name = _TYPE_ELSEWHERE.fullmatch(state.text, opened, state.last_end)
-    if name is None or state.values[-1:] != [state.last_end - 1] or state.is_on_new_line():
+    name = _NAME_IN_PARENTHESES.fullmatch(state.text, opened, state.last_end)
+    if name is None or not _means_type(name[1]) or state.values[-1:] != [state.last_end - 1] or state.is_on_new_line():
         return False
     end = state.last_end
     closing, _ = state.unshift()
@@ -172,6 +176,10 @@ def read_name_as_type(state: Recovery) -> bool:
     state.feed(machine.by_text[")"], closing, closing)
     state.last_end = end
     return True
+
+
+def _means_type(name: str) -> bool:
+    return translate_type(name) is not None or (len(name) >= LEAST_LIKE_A_TYPE and nearest(name, SCALARS) is not None)
 
 
 def drop_hash(state: Recovery) -> bool:
@@ -368,6 +376,7 @@ REPAIRS: tuple[Callable[[Recovery], bool], ...] = (
     read_word_as_name,
     read_name_as_type,
     drop_hash,
+    respell,
     insert_missing,
     drop_closer,
     close_block,

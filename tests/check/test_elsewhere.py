@@ -105,3 +105,22 @@ def test_an_annotation_of_others_is_taken_for_none_of_ours(written: str) -> None
     (found,) = check(f"class T {{ @{written} static void f(int32[] out) {{ out[0] = 1; }} }}")[1]
     assert found.code == "R0603"
     assert not found.helps
+
+
+@pytest.mark.parametrize(
+    ("wrong", "codes", "right"),
+    [
+        ("unsigned int i = 4;", "E0203", "uint32 i = 4;"),
+        ("long long i = (unsigned char) out[0];", "E0203 E0203", "int64 i = (uint8) out[0];"),
+        ("float32 i = (flaot32) out[0];", "E0203", "float32 i = (float32) out[0];"),
+        ("while (true) { brake; }", "E0201", "while (true) { break; }"),
+        ("boolean b = False;", "E0201", "boolean b = false;"),
+    ],
+)
+def test_types_of_several_words_and_misspelt_ones(wrong: str, codes: str, right: str) -> None:
+    test_what_it_is_called_here(wrong, codes, right)
+
+
+def test_a_type_of_several_words_is_told_as_it_is_written() -> None:
+    (found,) = check(FRAME.format("unsigned  int i = 4;"))[1]
+    assert found.message == "no type `unsigned int`"

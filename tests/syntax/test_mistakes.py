@@ -117,7 +117,7 @@ FILES: list[tuple[str, list[tuple[str, str]]]] = [
     ("class C { void f() { x = ; } /* a", [("E0109", "x =[] ; }"), ("E0107", "[/*] a")]),
     ("class { }", [("E0109", "class[] { }")]),
     ("class A", [("E0109", "class A[]")]),
-    ("class A extended B { int32 x; }", [("E0109", "class A[] extended B")]),
+    ("class A extended B { int32 x; }", [("E0109", "class A [extended] B")]),
     ("import a.*; import ; class A { }", [("E0109", "import[] ; class A { }")]),
 ]
 CASES = [
