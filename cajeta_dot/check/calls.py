@@ -179,13 +179,15 @@ def _call_checked(m: MethodChecker, node: tree.Call, callee: Method, operands: S
         m.reporter.report(r.NOT_CONSTANT, f"a constant can't be computed by `{callee.name}`", place)
         return poison(node)
     if m.method.kind != "host" and callee.kind == "host" and any(isinstance(p.type, Array) for p in callee.function.params):
-        m.reporter.report(
-            r.HOST_METHOD_IN_KERNEL,
-            f"kernels can't call `{callee.name}`: it is a host method and touches an array",
-            place,
-            [Label(callee.node.name.start, callee.node.name.end, "not marked `@Device`")],
-            helps=[Help("mark it `@Device`")],
-        )
+        if callee.full_name not in m.said:
+            m.said.add(callee.full_name)
+            m.reporter.report(
+                r.HOST_METHOD_IN_KERNEL,
+                f"kernels can't call `{callee.name}`: it is a host method and touches an array",
+                place,
+                [Label(callee.node.name.start, callee.node.name.end, "not marked `@Device`")],
+                helps=[Help("mark it `@Device`", (Edit(callee.node.start, callee.node.start, "@Device "),), "unsafe")],
+            )
         return poison(node)
     values: list[Value] = []
     for operand, parameter in zip(operands, callee.function.params, strict=True):

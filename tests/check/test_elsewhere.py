@@ -124,3 +124,10 @@ def test_types_of_several_words_and_misspelt_ones(wrong: str, codes: str, right:
 def test_a_type_of_several_words_is_told_as_it_is_written() -> None:
     (found,) = check(FRAME.format("unsigned  int i = 4;"))[1]
     assert found.message == "no type `unsigned int`"
+
+
+def test_a_host_method_with_an_array_is_told_once_in_a_kernel_and_can_be_marked() -> None:
+    text = "class T { static int32 h(int32[] a) { return a[0]; } @Kernel static void k(int32[] a) { a[0] = h(a) + h(a); } }"
+    (found,) = check(text)[1]
+    assert found.code == "E0510"
+    assert check(apply(text, found.helps[0].edits))[1] == []
