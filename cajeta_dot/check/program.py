@@ -393,8 +393,12 @@ class ProgramChecker:
     def _check_method(self, method: Method) -> None:
         body, name = method.node.body, method.node.name
         if body is None:
+            end, text = method.node.end, self.reporter.source.text if self.reporter.source else ""
+            is_cut_off = text[end - 1 : end] == ";" and text[end:].lstrip().startswith("{")
             if method.kind != "host":
-                self.reporter.report(r.NOT_IN_KERNELS, f"`{method.name}` has no body", Label(name.start, name.end))
+                helps = [Help("remove the `;`", (Edit(end - 1, end, ""),), "machine")] if is_cut_off else []
+                self.reporter.report(r.NOT_IN_KERNELS, f"`{method.name}` has no body", Label(name.start, name.end), helps=helps)
+                method.failed = True
             elif self.classes[method.owner].word in _WITHOUT_BODIES:
                 method.outside = "a method without a body"  # as it should be there: nothing to tell
             elif not method.outside:

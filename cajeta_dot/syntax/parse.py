@@ -167,7 +167,8 @@ def parse_source(source: Source, reporter: Reporter) -> Unit | None:
     tree, problems = parse_text(source.text)
     unit = tree if isinstance(tree, Unit) else None
     if unit is not None:
-        problems += find_assigned_conditions(unit, source.text)
+        noticed = {problem.found_start for problem in problems}
+        problems += [one for one in find_assigned_conditions(unit, source.text) if one.start not in noticed]
     if problems:
         from .problems import report_problems
 

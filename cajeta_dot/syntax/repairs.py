@@ -22,6 +22,7 @@ from ..types import SCALARS
 from .elsewhere import translate_type
 from .expected import say_expected
 from .foreign import find_foreign
+from .hints import find_hint
 from .lookalikes import find_meaning, find_partner
 from .respell import respell
 from .wider import find_end
@@ -202,7 +203,8 @@ def insert_missing(state: Recovery) -> bool:
     """A `;`, or the closing of brackets, or both."""
     by_text = state.machine.by_text
     brackets = state.open_in_statement()
-    for count in range(len(brackets) - _count_closed_later(state, brackets) + 1):
+    closed_later = _count_closed_later(state, brackets, state.start, state.start + LOOK_AHEAD)
+    for count in range(len(brackets) - closed_later + 1):
         closers = [CLOSERS[bracket.mark] for bracket in brackets[:count]]
         for missing in (closers, [*closers, ";"]):
             if not missing or (missing[-1] == ";" and not _semicolon_fits(state, brackets, count)):
@@ -228,11 +230,11 @@ def _report_missing(state: Recovery, brackets: list[Bracket]) -> None:
         state.report(NOT_CLOSED, inner.at, inner.at + 1, inner.mark, (f"`{CLOSERS[inner.mark]}`",), place)
 
 
-def _count_closed_later(state: Recovery, brackets: list[Bracket]) -> int:
-    """How many of the open brackets the rest of the statement closes."""
+def _count_closed_later(state: Recovery, brackets: list[Bracket], start: int, end: int) -> int:
+    """How many of the open brackets are closed up to an offset, by the rest of the statement."""
     in_for = any(bracket.before == "for" for bracket in brackets)
     depth = later = 0
-    for match in _BRACKET.finditer(state.text, state.start, state.start + LOOK_AHEAD):
+    for match in _BRACKET.finditer(state.text, start, end):
         mark = match[0]
         if mark in "([":
             depth += 1
@@ -255,6 +257,36 @@ def _semicolon_fits(state: Recovery, brackets: list[Bracket], closed: int) -> bo
     if is_name and not _STATEMENT_AHEAD.match(state.text, state.end, state.end + LOOK_AHEAD):
         return False
     return (is_name or state.is_keyword()) and state.is_in_body()
+
+
+def drop_semicolon(state: Recovery) -> bool:
+    """A `;` for a `,`, or within brackets that the rest of the line closes, or between a head and its block."""
+    by_text, start, end = state.machine.by_text, state.start, state.end
+    if state.kind != by_text[";"]:
+        return False
+    following, brackets = state.peek(end), state.open_in_statement()
+    if not brackets:
+        if following != by_text["{"] or not state.accepts(following):
+            return False
+    elif any(bracket.at < 0 or bracket.before == "for" for bracket in brackets) or not _line_closes(state, brackets):
+        return False
+    comma = by_text[","]
+    is_comma = bool(brackets) and state.accepts(comma, following)
+    edits = (Edit(start, end, "," if is_comma else ""),)
+    expected = ("`,`",) if is_comma else say_expected(state)
+    state.report(SYNTAX, start, end, expected=expected, edits=edits, help="use `,`" if is_comma else "remove it")
+    if is_comma:
+        state.read_as(comma, start)
+    else:
+        state.drop(end)
+        state.calm = CALM
+    return True
+
+
+def _line_closes(state: Recovery, brackets: list[Bracket]) -> bool:
+    """Does what follows on the line, up to the end of a statement, close just the brackets that are open?"""
+    line_end = state.text.find("\n", state.end)
+    return _count_closed_later(state, brackets, state.end, line_end if line_end >= 0 else len(state.text)) == len(brackets)
 
 
 def drop_closer(state: Recovery) -> bool:
@@ -325,10 +357,11 @@ def report_unexpected(state: Recovery) -> bool:
         if opened and opened[0].at >= 0:
             state.report_open(opened[0].at)
             return False
+    help, edits = find_hint(state, expected)
     if state.accepts(state.machine.error):  # nothing was begun, so nothing is missing behind the token before
-        state.report(SYNTAX, state.start, state.end, expected=expected)
+        state.report(SYNTAX, state.start, state.end, expected=expected, edits=edits, help=help)
     else:
-        state.report(SYNTAX, state.last_end, state.last_end, expected=expected)
+        state.report(SYNTAX, state.last_end, state.last_end, expected=expected, edits=edits, help=help)
     return False
 
 
@@ -377,6 +410,7 @@ REPAIRS: tuple[Callable[[Recovery], bool], ...] = (
     read_name_as_type,
     drop_hash,
     respell,
+    drop_semicolon,
     insert_missing,
     drop_closer,
     close_block,

@@ -131,3 +131,10 @@ def test_a_host_method_with_an_array_is_told_once_in_a_kernel_and_can_be_marked(
     (found,) = check(text)[1]
     assert found.code == "E0510"
     assert check(apply(text, found.helps[0].edits))[1] == []
+
+
+def test_a_head_that_a_semicolon_cuts_off_from_its_body() -> None:
+    text = "class T { @Kernel static void k(int32[] a); { a[0] = 1; } }"
+    found = [one for one in check(text)[1] if one.code[0] != "R"]
+    assert [one.code for one in found] == ["E0508"]
+    assert check(apply(text, found[0].helps[0].edits))[1] == []
