@@ -153,6 +153,10 @@ def parse_text(text: str, start: str = "unit") -> tuple[Node | None, list[Proble
             from .braces import retry_with_braces
 
             tree, problems = retry_with_braces(parser, tree)
+        if len(problems) > 1:
+            from .consequences import drop_consequences
+
+            problems = drop_consequences(problems, parser.text)
     return tree, problems
 
 

@@ -30,6 +30,7 @@ MAX_PROBLEMS = 100
 MAX_REPAIRS = 1000  # also those that are not reported
 
 _SPACES = re.compile(r"\s*")
+_MEMBER_AHEAD = re.compile(r"[@}]|(?<![\w$])(?:public|private|protected|static|final|class|interface|enum|void)(?![\w$])")
 _MARKED = re.compile(r"@\s*(?:[\w$]+\s*\.\s*)*(?:Kernel|Device)\b")
 
 
@@ -355,5 +356,8 @@ class Recovery:
         self.feed(machine.error, foreign, begun)
         while self.kind == machine.end and not self.accepts(self.kind) and self.accepts(closing):
             self.invent(closing)
-        self.quiet_until = self.start
+        is_quiet, self.quiet_until = self.quiet_until > self.start, max(self.quiet_until, self.start)
+        if not is_quiet and not self.accepts(machine.error, machine.by_text["return"]):  # a method may have lost its head
+            member = _MEMBER_AHEAD.search(self.text, self.start)
+            self.quiet_until = max(self.start, member.start() - 1) if member else len(self.text)
         return True

@@ -375,6 +375,8 @@ def insert_token(state: Recovery) -> bool:
         candidates.append(by_text["("])
     if not state.accepts(by_text[">"], number["INTEGER"]):  # it closes type arguments, it doesn't compare
         candidates.insert(0, by_text[">"])
+    if _is_doubled(state) and state.accepts(state.peek(state.end)):
+        return False  # to be dropped
     for terminal in candidates:
         if state.accepts(terminal, state.kind):
             state.invent(terminal)
@@ -383,12 +385,23 @@ def insert_token(state: Recovery) -> bool:
     return False
 
 
+def _is_doubled(state: Recovery) -> bool:
+    """Is the token at hand the same as the one before?"""
+    return state.found() != "" and state.text.endswith(state.found(), 0, state.last_end)
+
+
 def drop_token(state: Recovery) -> bool:
-    """The token at hand, if the one behind it fits. Not one that a block or a statement begins or ends with."""
+    """The token at hand, if the one behind it fits. Not one that a block or a statement begins or ends with.
+
+    But a `{` may be one too many.
+    """
     found, first = state.found(), state.machine.first
-    is_doubled = state.text.endswith(found, 0, state.last_end)
+    is_doubled = _is_doubled(state)
     is_modifier = state.kind in first["word"] and state.kind not in first["item"]
-    if found in ("{", "}", ";", "") or (state.is_keyword() and not (found == "else" or is_doubled or is_modifier)):
+    is_surplus = found == "{" and state.is_in_body() and state.text.count("{") > state.text.count("}")
+    if (found in ("{", "}", ";", "") and not is_surplus) or (
+        state.is_keyword() and not (found == "else" or is_doubled or is_modifier)
+    ):
         return False
     if not state.accepts(state.peek(state.end)):
         return False
