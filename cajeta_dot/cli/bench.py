@@ -63,6 +63,7 @@ def bench(session: Session) -> int | None:
     from ..run.errors import KernelError
 
     files = session.need_files()
+    session.refuse_overwriting(filter(None, [session.arguments.get("plot")]))
     rounds = _read_rounds(session)
     made = _compile_all(session, files)
     if isinstance(made, int) or made is None:

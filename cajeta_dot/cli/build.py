@@ -55,6 +55,7 @@ def build(session: Session) -> None:
     """Raises Refusal for what can't be asked for; errors of the source are shown. With --diff that is the output."""
     outputs = plan_outputs(session)
     rules_path = place_rules(session, outputs)
+    _check_paths(session, outputs, rules_path)
     rules = [(rules_path, write_rules(session, outputs))] if rules_path else []
     if session.arguments.get("rules") == "only":
         _write_all(session, rules)
@@ -107,13 +108,11 @@ def plan_outputs(session: Session) -> list[Output]:
         raise Refusal(OUTPUT_NOT_A_DIRECTORY, f"{what} {many} need one", "`-o NAME/` makes one")
     if named and wanted[0][1] != named:
         raise Refusal(EMIT_CONTRADICTION, f"`{place}` is named like `{named}`, but `{wanted[0][1]}` goes into it")
-    outputs = [
+    return [
         Output(file, target, kind, _name_output(session, file, target if _is_one_of(target, targets) else None, kind, place))
         for file in files
         for target, kind in wanted
     ]
-    _check_paths(outputs)
-    return outputs
 
 
 def _pair_with_kinds(targets: Sequence[Target], asked: Sequence[str]) -> list[tuple[Target, str]]:
@@ -184,19 +183,20 @@ def _name_output(session: Session, file: str, target: Target | None, kind: str, 
     return os.path.join(place, f"{stem}{suffix}{EXTENSIONS.get(kind, '.' + kind)}")
 
 
-def _check_paths(outputs: Sequence[Output]) -> None:
-    """No output takes the place of an input or of another output."""
-    inputs = {os.path.realpath(output.file): output.file for output in outputs if output.file != STREAM}
+def _check_paths(session: Session, outputs: Sequence[Output], rules_path: str) -> None:
+    """No output takes the place of an input or of another output, and the rules for make take none."""
+    paths = [output.path for output in outputs]
+    session.refuse_overwriting(filter(None, [*paths, rules_path]))
     seen: dict[str, str] = {}
     for output in outputs:
         if output.path == STREAM:
             continue
         path = os.path.realpath(output.path)
-        if path in inputs or any(os.path.exists(path) and os.path.samefile(path, i) for i in inputs if os.path.exists(i)):
-            raise Refusal(USAGE, f"`{output.path}` is an input; it would be overwritten")
         if path in seen:
             raise Refusal(USAGE, f"`{seen[path]}` and `{output.file}` would both be written to `{output.path}`")
         seen[path] = output.file
+    if rules_path != STREAM and rules_path and os.path.realpath(rules_path) in seen:
+        raise Refusal(USAGE, f"an output and the rules for make would both be written to `{rules_path}`")
 
 
 def _make_trees(session: Session, files: Sequence[str], outputs: Sequence[Output]) -> list[tuple[str, str | bytes]]:

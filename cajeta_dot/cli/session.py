@@ -14,7 +14,7 @@ from .options import VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
     from cajeta_dot.backends import Backend, Options, TargetInfo
@@ -60,6 +60,13 @@ class Session:
             if file != STREAM and not os.path.exists(file):
                 raise self._explain_missing(file)
         return files
+
+    def refuse_overwriting(self, outputs: Iterable[str]) -> None:
+        """Raises Refusal where an output would take the place of an input."""
+        inputs = {_identify(file) for file in self.arguments.words if file != STREAM}
+        for path in outputs:
+            if path != STREAM and _identify(path) in inputs:
+                raise Refusal(USAGE, f"`{path}` is an input; it would be overwritten")
 
     def read_bytes(self, path: str) -> bytes:
         """An input, or as much of it as is read. Raises Refusal where it can't be read."""
@@ -199,6 +206,15 @@ class Session:
         verb = nearest(path, VERBS) if path == self.arguments.words[0] and "." not in path else None
         near = f"cajetac {verb}" if verb else _find_similar(path)
         return Refusal(USAGE, f"no file `{path}`", f"did you mean `{near}`?" if near else "")
+
+
+def _identify(path: str) -> object:
+    """What all names of one file have in common; links of either kind are names too."""
+    try:
+        status = os.stat(path)
+    except OSError:  # it is not there yet
+        return os.path.realpath(path)
+    return status.st_dev, status.st_ino
 
 
 def _find_similar(path: str) -> str | None:

@@ -67,6 +67,13 @@ def test_json_and_plot(cajetac: Callable[..., Result], program: Path, tmp_path: 
     assert texts[0] == "k.row, median of 3 rounds"
 
 
+def test_a_plot_takes_the_place_of_no_input(cajetac: Callable[..., Result], program: Path) -> None:
+    result = cajetac("bench", program, *ROW, "--target=x86-scalar", f"--plot={program}")
+    assert (result.code, result.out) == (2, "")
+    assert f"`{program}` is an input; it would be overwritten" in result.err
+    assert program.read_text() == TEXT
+
+
 def test_host_method(cajetac: Callable[..., Result], program: Path) -> None:
     result = cajetac("bench", program, "--kernel=twice", "--arg=n=21", "--rounds=1", "--target=x86-scalar")
     assert (result.code, len(result.out.splitlines())) == (0, 2)

@@ -51,6 +51,10 @@ REFUSED = {
     "-MT x": "`-MT` is about a rule for make, and none is asked for",
     "-MD --target fake": "`-MD` writes beside the output, and that goes to stdout",
     "-MD --target fake j.cj -o out/": "`-MD` needs one file for the rules of several inputs",
+    "-M --target fake -MF k.cj": "`k.cj` is an input; it would be overwritten",
+    "-MD --target fake -o k.ll -MF ./j.cj j.cj -o .": "`./j.cj` is an input; it would be overwritten",
+    "-MD --target fake -o k.ll -MF ./k.ll": "an output and the rules for make would both be written to `./k.ll`",
+    "-MD -o k.d": "an output and the rules for make would both be written to `k.d`",
 }
 
 
