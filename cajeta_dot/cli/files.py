@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from errno import EACCES
-from stat import S_IMODE, S_ISREG
+from stat import S_IMODE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def print_output(content: str | bytes) -> None:
 def write_whole(path: str, content: str | bytes) -> None:
     """A new file in place of the old one, or the old one untouched. Raises WriteError, or BrokenPipeError.
 
-    Links are followed, permissions kept, devices and pipes are written to.
+    Links are followed, permissions kept, devices and pipes are written to; what is marked as read-only stays, though the
+    permissions of its folder would let it be replaced.
     """
     try:
         _replace(os.path.realpath(path), content)
@@ -75,13 +76,9 @@ def write_whole(path: str, content: str | bytes) -> None:
 
 
 def rewrite(path: str, content: bytes) -> None:
-    """An input with other content, written whole. Raises WriteError, also for one that is marked as not to be written."""
-    try:
-        mode = os.stat(path).st_mode
-        if not (S_ISREG(mode) and mode & 0o222 and os.access(path, os.W_OK)):
-            raise PermissionError(EACCES, "it is read-only" if S_ISREG(mode) else "it is no file")
-    except OSError as error:
-        raise WriteError(f"`{path}`", error) from error
+    """An input with other content, written whole. Raises WriteError, also for what is no file."""
+    if not os.path.isfile(path):
+        raise WriteError(f"`{path}`", PermissionError(EACCES, "it is no file"))
     write_whole(path, content)
 
 
@@ -98,6 +95,8 @@ def _replace(path: str, content: str | bytes) -> None:
         with open(path, "wb") as device:
             _write(device, content)
         return
+    if os.path.exists(path) and not (os.stat(path).st_mode & 0o222 and os.access(path, os.W_OK)):
+        raise PermissionError(EACCES, "it is read-only")
     unfinished = os.path.join(os.path.dirname(path), f".cajetac-{os.urandom(8).hex()}.tmp")
     with open(unfinished, "xb") as file:
         try:

@@ -118,6 +118,7 @@ REFUSED = {
     "--target fake -o hard.txt": (2, "E0003", "`hard.txt` is an input; it would be overwritten"),
     "--target fake -o link.txt": (2, "E0003", "`link.txt` is an input; it would be overwritten"),
     "--target fake -o none/k.ll": (2, "E0003", "can't write `none/k.ll`: no such file or directory"),
+    "--target fake -o locked.ll": (2, "E0003", "can't write `locked.ll`: it is read-only"),
     "--target fake sub/k.cj -o out/": (2, "E0003", "`k.cj` and `sub/k.cj` would both be written to `out/k.ll`"),
     "--target fake none.cj": (2, "E0003", "no file `none.cj`"),
     "--target fake sub -o out/": (2, "E0003", "can't read `sub`: is a directory"),
@@ -141,6 +142,8 @@ def test_nothing_is_written_after_an_error(options: str, kernel: str, cajetac: C
     os.link(kernel, "hard.txt")
     os.symlink(kernel, "link.txt")
     Path("k.ll").write_text("old")
+    Path("locked.ll").write_text("kept")
+    Path("locked.ll").chmod(0o444)
     before = {name: Path(name).read_text() for name in files()}
     result = cajetac(kernel, "--diag-format=short", *options.split())
     code, rule, message = REFUSED[options]
