@@ -276,6 +276,18 @@ def _read_definition(text: str) -> tuple[str, int]:
     return name, value
 
 
+def _read_path(text: str) -> str:
+    if not text:
+        raise ValueError("takes the name of a file")
+    return text
+
+
+def _read_kinds(text: str) -> str:
+    if text and not all(text.split(",")):
+        raise ValueError("takes kinds of output with a comma between two")
+    return text
+
+
 def _read_folder(text: str) -> str:
     """One that can be written to, or that can be made; empty for none."""
     place = os.path.abspath(text)
@@ -292,6 +304,9 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "X[,Y[,Z]]": _read_size,
     "N[,N[,N]]": _read_extent,
     "NAME=INT": _read_definition,
+    "PATH": _read_path,
+    "FILE": _read_path,
+    "KIND[,KIND]": _read_kinds,
     "DIR": _read_folder,
 }
 
