@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..diagnostics import CompileError, nearest
 from ..diagnostics.rules import FEATURE_MISSING, USAGE
+from ..reference.numbers import round_float
 from ..types import BOOLEAN, SCALARS
 from .files import print_error, tell
 from .messages import SOURCE_ERRORS, Refusal
@@ -119,15 +120,21 @@ def _read_argument(parameter: Parameter, text: str) -> Any:
     kind, _, rest = text.partition(":")
     if text.startswith("@"):
         try:
-            return np.load(text[1:], allow_pickle=False)
+            array: Any = np.load(text[1:], allow_pickle=False)
         except OSError as error:
             raise Refusal(USAGE, f"{where}: can't read `{text[1:]}`: {tell(error)}") from error
-        except (ValueError, EOFError) as error:
-            raise Refusal(USAGE, f"{where}: `{text[1:]}` is no .npy file of numbers") from error
+        except (ValueError, EOFError):
+            array = None
+        if not isinstance(array, np.ndarray):  # an archive of arrays, or nothing of numpy's
+            raise Refusal(USAGE, f"{where}: `{text[1:]}` is no .npy file of numbers")
+        return array
     if kind == "zeros":
         kind, _, length = rest.partition(":")
         if kind in SCALARS and length.isascii() and length.isdigit():
-            return np.zeros(int(length), _find_dtype(SCALARS[kind]))
+            try:
+                return np.zeros(int(length), _find_dtype(SCALARS[kind]))
+            except (MemoryError, ValueError) as error:  # ValueError for more than a system can address
+                raise Refusal(USAGE, f"{where}: there is no memory for {length} elements of {kind}") from error
     elif kind in SCALARS:
         numbers = [_read_number(SCALARS[kind], number.strip(), where) for number in rest.split(",")] if rest else []
         return np.array(numbers, _find_dtype(SCALARS[kind]))
@@ -147,7 +154,12 @@ def _read_number(type: Scalar, text: str, where: str) -> bool | int | float:
         number = float(text) if type.is_float else int(text, 0)
     except ValueError as error:
         raise Refusal(USAGE, f"{where} takes {type}, found `{text}`") from error
-    if type.is_integer and not type.low <= number <= type.high:
+    if type.is_float:
+        rounded = round_float(number, type.bits)
+        if rounded - rounded != 0 and any(letter.isdigit() for letter in text):  # not `inf` and `nan` as words
+            raise Refusal(USAGE, f"{where} takes {type}, which has no number as large as {text}")
+        return rounded
+    if not type.low <= number <= type.high:
         raise Refusal(USAGE, f"{where} takes {type}, {type.low}..{type.high}, found {number}")
     return number
 

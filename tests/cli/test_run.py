@@ -75,6 +75,10 @@ REFUSED = {
     ("p=zeros:int8:-1", "int8[]"): "argument `p` takes an array, found `zeros:int8:-1`",
     ("p=int8:1,200", "int8[]"): "argument `p` takes int8, -128..127, found 200",
     ("p=@none.npy", "int8[]"): "argument `p`: can't read `none.npy`: no such file or directory",
+    ("p=zeros:int8:99999999999999999", "int8[]"): "argument `p`: there is no memory for 99999999999999999 elements of int8",
+    ("p=zeros:int8:" + 30 * "9", "int8[]"): f"argument `p`: there is no memory for {30 * '9'} elements of int8",
+    ("p=float16:1,65520", "float16[]"): "argument `p` takes float16, which has no number as large as 65520",
+    ("p=-1e400", "float64"): "argument `p` takes float64, which has no number as large as -1e400",
     ("p=@/dev/null", "int8[]"): "argument `p`: `/dev/null` is no .npy file of numbers",
 }
 
@@ -92,6 +96,12 @@ def test_a_pickle_is_not_opened(tmp_path: Path) -> None:
     np.save(tmp_path / "w.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(Refusal, match=r"is no \.npy file of numbers"):
         read_arguments([Parameter("w", "int8[]", False)], [f"w=@{tmp_path / 'w.npy'}"])
+
+
+def test_an_archive_of_arrays_is_no_array(tmp_path: Path) -> None:
+    np.savez(tmp_path / "w.npz", w=np.zeros(3, np.int8))
+    with pytest.raises(Refusal, match=r"is no \.npy file of numbers"):
+        read_arguments([Parameter("w", "int8[]", False)], [f"w=@{tmp_path / 'w.npz'}"])
 
 
 def test_a_kernel_shows_what_it_changed(kernel: str, cajetac: Callable[..., Result]) -> None:
