@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..diagnostics import CompileError
 from ..diagnostics.rules import FEATURE_MISSING, USAGE
 from .call import HERE, LACKING, compile_for, read_arguments, read_launch
-from .files import print_error, write_whole
+from .files import write_whole
 from .messages import SOURCE_ERRORS, Refusal
 from .session import NATIVE, Session
 
@@ -76,7 +76,7 @@ def bench(session: Session) -> int | None:
             for timed in made:
                 timed.time()
     except KernelError as error:
-        print_error(f"error: {error}\n")
+        session.messages.show_fault(error)
         return SOURCE_ERRORS
     except (TypeError, ValueError, OverflowError) as error:
         raise Refusal(USAGE, str(error)) from error

@@ -6,7 +6,7 @@ from ..diagnostics import CompileError, nearest
 from ..diagnostics.rules import FEATURE_MISSING, USAGE
 from ..reference.numbers import round_float
 from ..types import BOOLEAN, SCALARS
-from .files import print_error, tell
+from .files import tell
 from .messages import SOURCE_ERRORS, Refusal
 from .session import Session
 
@@ -54,7 +54,7 @@ def call(session: Session) -> int | None:
     try:
         value = function(*arguments, **launch)
     except KernelError as error:
-        print_error(f"error: {error}\n")
+        session.messages.show_fault(error)
         return LACKING if isinstance(error, DeviceError) else SOURCE_ERRORS
     except (TypeError, ValueError, OverflowError) as error:
         raise Refusal(USAGE, str(error)) from error

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..diagnostics import Diagnostic, Rule
     from ..diagnostics.switches import Switches
+    from ..run.errors import KernelError
 
 SUCCESS, SOURCE_ERRORS, MISUSE = 0, 1, 2
 DEFAULT_LIMIT = 20
@@ -62,6 +63,19 @@ class Messages:
         reporter = Reporter(None)
         reporter.report(refusal.rule, refusal.message, None, helps=[Help(refusal.help)] if refusal.help else [])
         self.show(reporter.found)
+
+    def show_fault(self, error: KernelError) -> None:
+        """What a program did wrong while it ran: no diagnostic, for it has no rule. SARIF knows of rules only."""
+        if self.form == "json":
+            from ..diagnostics.render_json import render_fault
+
+            print_error(render_fault(error.file, error.line, error.what) + "\n")
+        elif self.form == "github":
+            from ..diagnostics.render_github import render_fault
+
+            print_error(render_fault(error.file, error.line, error.what) + "\n")
+        else:
+            print_error(f"error: {error}\n")
 
     def tell(self, text: str) -> None:
         """A line about what was done, for people."""

@@ -24,9 +24,17 @@ def render_github(diagnostic: Diagnostic) -> str:
     said = [diagnostic.message]
     said += [f"note: {note}" for note in diagnostic.notes]
     said += [f"help: {help.message}" for help in diagnostic.helps]
+    return _write(_COMMANDS[diagnostic.severity], fields, "\n".join(said))
+
+
+def render_fault(file: str, line: int, what: str) -> str:
+    """What a program did wrong while it ran."""
+    return _write("error", {"file": file, "line": line}, what)
+
+
+def _write(command: str, fields: dict[str, object], text: str) -> str:
     where = ",".join(f"{name}={_escape(str(value), _IN_FIELDS)}" for name, value in fields.items())
-    text = _escape("\n".join(said), _IN_TEXT)
-    return f"::{_COMMANDS[diagnostic.severity]} {where}::{text}"
+    return f"::{command} {where}::{_escape(text, _IN_TEXT)}"
 
 
 def _escape(text: str, table: dict[str, str]) -> str:

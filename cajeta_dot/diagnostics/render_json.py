@@ -44,6 +44,11 @@ def render_json(diagnostic: Diagnostic) -> str:
     )
 
 
+def render_fault(file: str, line: int, what: str) -> str:
+    """What a program did wrong while it ran. That has no code, and no column."""
+    return _write({"schema": SCHEMA, "severity": "fault", "message": what, "file": file, "line": line})
+
+
 def render_summary(errors: int, warnings: int, truncated: bool) -> str:
     """The last line: how many of each were printed, and whether there were more."""
     counts = {"errors": errors, "warnings": warnings, "truncated": truncated}

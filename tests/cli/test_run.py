@@ -122,6 +122,15 @@ def test_a_fault_of_the_kernel(kernel: str, cajetac: Callable[..., Result]) -> N
     assert result == (1, "", "error: k.cj:4: element 64 of an array of length 64\n")
 
 
+def test_a_fault_in_forms_for_programs(kernel: str, cajetac: Callable[..., Result]) -> None:
+    words = ["run", kernel, *ADD, "--grid=13", "--block=1"]
+    fault, summary = map(json.loads, cajetac(*words, "--diag-format=json").err.splitlines())
+    message = "element 64 of an array of length 64"
+    assert fault == {"schema": 1, "severity": "fault", "message": message, "file": "k.cj", "line": 4}
+    assert summary["severity"] == "summary"
+    assert cajetac(*words, "--diag-format=github").err == f"::error file=k.cj,line=4::{message}\n"
+
+
 # What is left out or added -> exit code, message.
 SAID = {
     "": (2, "`K.add` is a kernel: it needs `--threads N`, or `--grid` and `--block`"),
