@@ -30,6 +30,7 @@ _CPU = 1  # kDLCPU of dlpack.h
 # Named so that a test leaves what was tested of the type `object`.
 _ARRAYS: tuple[type, ...] = (np.ndarray,)
 _NOT_ARRAYS: tuple[type, ...] = (bool, int, float, complex, str, list, tuple, dict, set, np.generic, type(None))
+_NUMPY_SCALARS: tuple[type, ...] = (np.generic,)
 _BOOLEANS: tuple[type, ...] = (bool, np.bool_)
 # Not numpy.longdouble, which would be rounded twice, and of which the largest become infinite.
 _FLOATS: tuple[type, ...] = (float, np.float16, np.float32, np.float64)
@@ -138,7 +139,7 @@ def _view_tensor(given: Any, where: str) -> Elements:
 
 
 def _name_kind(given: object) -> str:
-    return f"numpy.{type(given).__name__}" if isinstance(given, np.generic) else type(given).__name__
+    return f"numpy.{type(given).__name__}" if isinstance(given, _NUMPY_SCALARS) else type(given).__name__
 
 
 def _span(array: Elements) -> tuple[int, int]:

@@ -46,6 +46,9 @@ def compile(
     machine can't run it (E0601), if the target refuses the program (E06xx). Where a device was named and can't be had, or
     lacks what the program needs, it is a DeviceMissing.
     """
+    for name, given in (("text", text), ("filename", filename)):
+        if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] - who knows
+            raise TypeError(f"`{name}` is text, found {type(given).__name__}")
     # Lone surrogates are no text; as bytes they meet the check for UTF-8 that every file meets.
     return compile_texts(
         [(text.encode("utf-8", "surrogatepass"), filename)], target, checks, num_threads, options, cache, defines
@@ -65,15 +68,18 @@ def compile_file(
 
     The module then has what is in all of them, and is named after the first. Raises ValueError for an empty list.
     """
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    paths = [path] if isinstance(path, (str, bytes, os.PathLike)) else list(path)
     if not paths:
         raise ValueError("there is no file to compile")
     return compile_texts(tuple(_read(one) for one in paths), target, checks, num_threads, options, cache, defines)
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[bytes, str]:
-    with open(path, "rb") as file:
-        return file.read(), os.fspath(path)
+    name = os.fspath(path)  # a number would be an open file, and would be closed
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - of a path of bytes it is none
+        raise TypeError(f"a file is named by text or a path, found {name!r}")
+    with open(name, "rb") as file:
+        return file.read(), name
 
 
 def compile_texts(
@@ -86,8 +92,12 @@ def compile_texts(
     values: Mapping[str, int] | None = None,
 ) -> Module:
     """As `compile`, from what is in files, each with its name."""
-    if num_threads is not None and (isinstance(num_threads, bool) or num_threads < 1):
-        raise ValueError(f"num_threads must be positive, found {num_threads!r}")
+    if not isinstance(target, str):  # pyright: ignore[reportUnnecessaryIsInstance] - who knows
+        raise TypeError(f"`target` is the name of one, found {target!r}")
+    if num_threads is not None:
+        is_whole = not isinstance(num_threads, bool) and hasattr(num_threads, "__index__")
+        if not is_whole or num_threads < 1:
+            raise ValueError(f"num_threads is a whole number from 1 on, found {num_threads!r}")
     chosen = Options(**check_options({**options, "checks": checks}))
     files = [driver.decode(name, data) for data, name in texts]
     values = _read_values(values)

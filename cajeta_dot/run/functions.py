@@ -82,7 +82,7 @@ class Function:
         if self._entry is None and self.kind == "host" and self.module.device:
             raise RuntimeError(f"{self.name} is a host method: `{self.module.device}` runs kernels only")
         if self._entry is None:
-            raise RuntimeError(f"target {self.module.target} makes code to run elsewhere; module.emit() gives it")
+            raise RuntimeError(f"target {self.module.target} makes code to run elsewhere; {self.module.elsewhere}")
         if self.kind == "kernel":
             groups, items = _read_launch(self.name, grid, block, threads)
             self._entry.launch(self._reader.read(arguments), groups, items, self._threads)
@@ -156,9 +156,13 @@ def read_extent(what: str, given: object, least: int = 0) -> tuple[int, int, int
         numbers = tuple(given)  # type: ignore[arg-type] - each is looked at below
     if not 1 <= len(numbers) <= 3:
         raise ValueError(f"{what} has one to three dimensions, found {len(numbers)}")
-    if any(isinstance(number, bool) or not hasattr(number, "__index__") for number in numbers):
+    try:
+        whole = [index(number) for number in numbers if not isinstance(number, bool)]
+    except TypeError:  # also of an array with several elements, which has `__index__`
+        whole = []
+    if len(whole) < len(numbers):
         raise TypeError(f"{what} takes an int{'' if what == 'threads' else ' or up to three of them'}, found {given!r}")
-    x, y, z = (*map(index, numbers), 1, 1)[:3]
+    x, y, z = (*whole, 1, 1)[:3]
     if min(x, y, z) < least:
         raise ValueError(f"{what} must be {'positive' if least else 'zero or more'}, found {given!r}")
     return x, y, z

@@ -13,7 +13,7 @@ from cajeta_dot.run.functions import Function, read_extent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from cajeta_dot.backends import Backend, TargetInfo
@@ -59,9 +59,20 @@ class Module:
         ]
         self.functions: Mapping[str, Function] = MappingProxyType({name: made[place] for name, place in built.names.items()})
 
+    @property
+    def elsewhere(self) -> str:
+        """How to run what this machine's processor does not."""
+        device = f"device={self._info.devices[0]!r} compiles it for one here, and " if self._info.devices else ""
+        return f"{device}module.emit() gives it"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.functions)
+
     def __getitem__(self, name: str) -> Function:
         if name in self.functions:
             return self.functions[name]
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - who knows
+            raise TypeError(f"a function is found by its name, found {name!r}")
         raise self._missing(name)
 
     def _missing(self, name: str) -> KeyError:
@@ -85,6 +96,7 @@ class Module:
         Options are those of `compile`, which hold where they are not given. Raises ValueError for a kind that the target
         does not have, CompileError if it refuses the program.
         """
+        chosen = replace(self._options, **check_options(options))
         kind = kind or next(iter(self.kinds), "ir")
         if kind == "ir":
             from cajeta_dot.passes.print import print_program
@@ -94,7 +106,6 @@ class Module:
             near = nearest(kind, self.kinds)
             offer = f"; did you mean {near!r}?" if near else ""
             raise ValueError(f"target {self.target} has no output {kind!r}, it has {', '.join(self.kinds)}{offer}")
-        chosen = replace(self._options, **check_options(options))
         program = self._check()
         reporter = Reporter(program.source)
         artifact = self._backend.emit(program, self.target, kind, chosen, reporter)

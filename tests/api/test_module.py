@@ -165,6 +165,7 @@ def test_no_work_is_fine(module: Module) -> None:
         ({"threads": 1, "block": 1}, TypeError, "takes threads alone"),
         ({"grid": 1.0, "block": 1}, TypeError, "grid takes an int or up to three of them, found 1.0"),
         ({"grid": True, "block": 1}, TypeError, "grid takes an int"),
+        ({"grid": np.array([1, 2]), "block": 1}, TypeError, r"grid takes .*, found array\(\[1, 2\]\)"),
         ({"grid": (1, "2"), "block": 1}, TypeError, "grid takes an int"),
         ({"threads": (1, 2)}, TypeError, r"threads takes an int, found \(1, 2\)"),
         ({"grid": (1, 1, 1, 1), "block": 1}, ValueError, "grid has one to three dimensions, found 4"),
@@ -273,8 +274,11 @@ def test_an_unknown_target() -> None:
         ({"gpu_arch": 61}, TypeError, "option `gpu_arch` is of type str"),
         ({"block": 0}, ValueError, "block must be positive"),
         ({"checks": 1}, TypeError, "option `checks` is of type bool"),
-        ({"num_threads": 0}, ValueError, "num_threads must be positive, found 0"),
-        ({"num_threads": True}, ValueError, "num_threads must be positive, found True"),
+        ({"num_threads": 0}, ValueError, "num_threads is a whole number from 1 on, found 0"),
+        ({"num_threads": 1.5}, ValueError, r"num_threads is a whole number from 1 on, found 1\.5"),
+        ({"num_threads": "2"}, ValueError, "num_threads is a whole number from 1 on, found '2'"),
+        ({"filename": None}, TypeError, "`filename` is text, found NoneType"),
+        ({"num_threads": True}, ValueError, "num_threads is a whole number from 1 on, found True"),
     ],
 )
 def test_options_that_are_refused(options: dict[str, Any], error: type[Exception], said: str) -> None:
@@ -282,13 +286,39 @@ def test_options_that_are_refused(options: dict[str, Any], error: type[Exception
         compile(TEXT, target="reference", **options)
 
 
+def test_what_is_no_text(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="`text` is text, found bytes"):
+        compile(TEXT.encode())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="`target` is the name of one, found None"):
+        compile(TEXT, target=None)  # type: ignore[arg-type]
+    with open(tmp_path / "k.cj", "w+") as file:
+        for path in ([file.fileno()], b"k.cj"):
+            with pytest.raises(TypeError):
+                compile_file(path)  # type: ignore[arg-type]
+        file.write("still open")
+
+
 def test_the_intermediate_form_is_there_for_every_target(module: Module) -> None:
     text = module.emit("ir")
     assert isinstance(text, str)
     assert "kernel Quant.scale(%out: KernelBuffer<int32>, %in: KernelBuffer<int32>, %factor: int32, %n: uint32)\n" in text
     assert module.emit() == text
+    with pytest.raises(ValueError, match="option `optimize` is 0, 1, 2 or 3, found 5"):
+        module.emit("ir", optimize=5)
     with pytest.raises(ValueError, match="target reference has no output 'asm', it has ir"):
         module.emit("asm")
+
+
+def test_a_target_for_devices_says_what_runs_it() -> None:
+    kernel = compile(TEXT, target="spirv")["Quant.scale"]
+    with pytest.raises(RuntimeError, match="elsewhere; device='vulkan' compiles it for one here, and module"):
+        kernel(threads=1)
+
+
+def test_a_module_names_its_functions(module: Module) -> None:
+    assert list(module) == list(module.functions)
+    with pytest.raises(TypeError, match="a function is found by its name, found 0"):
+        module[0]  # type: ignore[index]
 
 
 # ---- pickling
