@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Extent = tuple[int, int, int]
 
-AMDGCN = TargetInfo("amdgcn", "AMD GPUs, with --gpu-arch gfx906 to gfx1201", ("llvm-ir", "asm", "obj"), dot="v_dot4_i32_iu8")
 TRIPLE = "amdgcn-amd-amdhsa"
 LAYOUT = (
     "e-m:e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128:128:48-p9:192:256:256:32"
@@ -48,6 +47,13 @@ ARCHITECTURES = {
     **dict.fromkeys(_LIKE_906, frozenset({"gfx906"})),
     **dict.fromkeys(_LIKE_11, frozenset({"gfx11"})),
 }
+AMDGCN = TargetInfo(
+    "amdgcn",
+    "AMD GPUs, with --gpu-arch gfx906 to gfx1201",
+    ("llvm-ir", "asm", "obj"),
+    dot="v_dot4_i32_iu8",
+    architectures=tuple(ARCHITECTURES),
+)
 MAX_ITEMS = 1024  # of a workgroup
 _CODE_OBJECT = '!{i32 1, !"amdhsa_code_object_version", i32 500}'  # what every ROCm from 5.5 on loads
 

@@ -8,6 +8,7 @@ reach are run-time errors. Host methods have no PTX: they are compiled where ker
 from __future__ import annotations
 
 from cajeta_dot.backends import Artifact, Loaded, TargetInfo
+from cajeta_dot.backends.ptx_versions import LOWEST_VERSIONS
 from cajeta_dot.record import record
 from cajeta_dot.types import Array, Scalar
 
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
     from cajeta_dot.source import Source
 
 EMULATOR = TargetInfo(
-    "ptx-emulator", "the PTX of nvptx, run here and checked at every access", ("ptx", "llvm-ir"), runs=True, dot="dp4a"
+    "ptx-emulator",
+    "the PTX of nvptx, run here and checked at every access",
+    ("ptx", "llvm-ir"),
+    runs=True,
+    dot="dp4a",
+    architectures=tuple(LOWEST_VERSIONS),
 )
 
 

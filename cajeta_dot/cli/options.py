@@ -60,7 +60,7 @@ OPTIONS = (
     Option(("-S", "--emit-asm"), "", "emit", "assembly: asm, ptx or spirv-asm, as the target has it", "build", "assembly"),
     Option(("-c", "--emit-obj"), "", "emit", "the same as --emit obj", "build", "obj"),
     Option(("--emit-spirv",), "", "emit", "the same as --emit spirv", "build", "spirv"),
-    Option(("--target",), "NAME[,NAME]", "target", "what to compile for; native by default, see `cajetac targets`", FILES),
+    Option(("--target",), "NAME[,NAME]", "target", "see `cajetac targets`; native where code is made and none is named", FILES),
     Option(("-mcpu",), "NAME", "cpu", "processor that code is for: native is its best target, x86 code is tuned", TUNED),
     Option(("-mattr",), "+A,-B", "features", "features that a CPU target has beyond its own, or lacks", TUNED),
     Option(("--gpu-arch",), "ARCH", "gpu_arch", "architecture of a GPU target, such as sm_75", TARGETED),
@@ -169,7 +169,8 @@ def read_arguments(line: Sequence[str]) -> Arguments:
     _settle_verb(arguments)
     for word, option in used:
         if option.key not in _CHANGE_VERB and option.verbs and arguments.verb not in (*option.verbs.split(), "help", "version"):
-            arguments.complaints.append(Complaint(f"`cajetac {arguments.verb}` has no option `{word}`"))
+            verb = arguments.verb if arguments.verb in VERBS else f"--print-{arguments.verb}"
+            arguments.complaints.append(Complaint(f"`cajetac {verb}` has no option `{word}`"))
     return arguments
 
 

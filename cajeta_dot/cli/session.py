@@ -14,7 +14,7 @@ from .options import VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
     from cajeta_dot.backends import Backend, Options, TargetInfo
@@ -29,6 +29,16 @@ if TYPE_CHECKING:
     Entry = TypeVar("Entry")
 
 NATIVE = "native"
+# Option of some targets only -> how it is spelled, whose it is, is a target one of them?
+_CONCERNS: dict[str, tuple[str, str, Callable[[TargetInfo], bool]]] = {
+    "cpu": ("-mcpu", "the targets of CPUs", lambda target: bool(target.cpus)),
+    "features": ("-mattr", "the targets of CPUs", lambda target: bool(target.features)),
+    "gpu_arch": ("--gpu-arch", "the targets of GPUs", lambda target: bool(target.architectures)),
+    "ptx_version": ("--ptx-version", "targets that emit PTX", lambda target: "ptx" in target.kinds),
+    "target_env": ("--target-env", "targets that emit SPIR-V", lambda target: "spirv" in target.kinds),
+    "int_dot": ("--no-int-dot", "targets that emit SPIR-V", lambda target: "spirv" in target.kinds),
+    "narrow_memory": ("--no-narrow-memory", "targets that emit SPIR-V", lambda target: "spirv" in target.kinds),
+}
 STDIN_NAME = "<stdin>"
 
 
@@ -131,11 +141,11 @@ class Session:
         return target
 
     def _refuse_ignored(self, targets: Sequence[TargetInfo]) -> None:
-        """An option that none of the targets would look at."""
-        for option, key, taken in (("-mcpu", "cpu", "cpus"), ("-mattr", "features", "features")):
-            if self.arguments.get(key) and targets and not any(getattr(target, taken) for target in targets):
+        """An option that none of the targets would look at. Raises Refusal."""
+        for key, (option, whose, concerns) in _CONCERNS.items():
+            if key in self.arguments.values and targets and not any(map(concerns, targets)):
                 names = ", ".join(f"`{target.name}`" for target in targets)
-                raise Refusal(USAGE, f"`{option}` is for the targets of CPUs, found {names}", "leave it out")
+                raise Refusal(USAGE, f"`{option}` is for {whose}, found {names}", "leave it out")
 
     def need_one_file(self) -> str:
         """The input of a verb that takes one. Raises Refusal."""

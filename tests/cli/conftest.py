@@ -36,6 +36,7 @@ class Backend:
         return (
             TargetInfo("fake", "emits three kinds", KINDS, aliases=("fk",), dot="vpfake"),
             TargetInfo("fake-gpu", "emits ptx", ("ptx",)),
+            TargetInfo("fake-wide", "looks at all options", (*KINDS, "ptx", "spirv"), architectures=("sm_75",)),
             TargetInfo("fake-refuse", "refuses everything", KINDS),
             TargetInfo("fake-warn", "warns of everything", KINDS),
             TargetInfo("fake-crash", "has a fault", KINDS),

@@ -98,9 +98,23 @@ GIVEN: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("options", GIVEN)
 def test_options_reach_the_backend(options: str, kernel: str, cajetac: Callable[..., Result]) -> None:
-    said = cajetac(kernel, "--target", "fake", *options.split()).out.splitlines()[1]
+    said = cajetac(kernel, "--target", "fake-wide", *options.split()).out.splitlines()[1]
     wanted = Options(**GIVEN[options])  # type: ignore[arg-type]
     assert said == " ".join(f"{name}={getattr(wanted, name)}" for name in fields_of(Options))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--target=amdgcn --gpu-arch=gfx1030 --block=64",
+        "--target=nvptx --gpu-arch=sm_75 --ptx-version=8.0",
+        "--target=ptx-emulator --gpu-arch=sm_75 --ptx-version=8.0",
+        "--target=spirv --target-env=vulkan1.2 --no-int-dot --no-narrow-memory",
+        "--target=native -mcpu=znver4 -mattr=+avxvnni",
+    ],
+)
+def test_targets_take_the_options_made_for_them(options: str, kernel: str, cajetac: Callable[..., Result]) -> None:
+    assert cajetac(kernel, *options.split(), "-o", "out.txt") == (0, "", "")
 
 
 # Options -> exit code, code and message.
@@ -127,6 +141,10 @@ REFUSED = {
     "--target fake,fk -o out/": (2, "E0003", "target `fake` is named twice"),
     "--target fake,fake-gpu -o out/ --emit asm,spirv": (2, "E0002", "target `fake` does not emit `spirv`"),
     "--target fake,fake-gpu -o out/ --emit asm,llvm-ir": (2, "E0002", "target `fake-gpu` does not emit `asm`"),
+    "--target fake --gpu-arch sm_75": (2, "E0003", "`--gpu-arch` is for the targets of GPUs, found `fake`"),
+    "--target fake --ptx-version 8.0": (2, "E0003", "`--ptx-version` is for targets that emit PTX, found `fake`"),
+    "--target fake --target-env vulkan1.2": (2, "E0003", "`--target-env` is for targets that emit SPIR-V, found `fake`"),
+    "--target fake --no-int-dot": (2, "E0003", "`--no-int-dot` is for targets that emit SPIR-V, found `fake`"),
     "--target fkae": (2, "E0603", "no target `fkae`"),
     "--target= -o k.ll": (2, "E0603", "no target ``"),
     "--target fake,": (2, "E0603", "no target ``"),

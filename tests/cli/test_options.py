@@ -85,6 +85,7 @@ COMPLAINTS = {
     "--error-limit -1": ("`--error-limit` takes a number from 0 on, found `-1`", ""),
     "check k.cj --grid 4": ("`cajetac check` has no option `--grid`", ""),
     "check k.cj --json": ("`cajetac check` has no option `--json`", ""),
+    "--print-choices k.cj --emit=asm": ("`cajetac --print-choices` has no option `--emit=asm`", ""),
     "explain E0402 -o x": ("`cajetac explain` has no option `-o`", ""),
 }
 
