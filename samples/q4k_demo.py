@@ -65,8 +65,8 @@ def main(rows: int = 4096, columns: int = 4096) -> int:
 
     error = float(np.abs(y - expected).max() / np.abs(expected).max())
     print(f"Q4_K matrix of {rows} x {columns} times int8 activations")
-    for choice in module.choices:
-        print(f"  line {choice.line}: {choice.lanes} lanes {choice.signs} became {choice.instruction} ({choice.form})")
+    became = (f"  line {c.line}: {c.lanes} lanes {c.signs} became {c.instruction} ({c.form})" for c in module.choices)
+    print("\n".join(dict.fromkeys(became)))  # those of a method that is called twice are there twice
     print(f"  cajeta-dot {1e3 * ours:.2f} ms, numpy (dequantize, then multiply) {1e3 * numpys:.2f} ms")
     print(f"  largest difference from numpy in float64: {error:.1e} of the largest value")
     print("  ok" if error < 1e-5 else "  WRONG")

@@ -173,7 +173,8 @@ def list_choices(session: Session) -> None:
             described += [_describe_choice(choice, target[1], program.source) for choice in choices]
         session.show(reporter.in_order())
     if not session.messages.errors:
-        session.answer("".join(_write_choice(choice) for choice in described), described)
+        lines = dict.fromkeys(map(_write_choice, described))  # a method that is called twice says the same twice
+        session.answer("".join(lines), described)
 
 
 def _describe_choice(choice: Choice, target: TargetInfo, source: Source) -> dict[str, Any]:

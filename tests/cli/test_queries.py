@@ -121,6 +121,18 @@ def test_choices(kernel: str, cajetac: Callable[..., Result]) -> None:
     assert len(json.loads(cajetac("--print-choices", kernel, "--target=fake,fake-gpu", "--json").out)) == 2
 
 
+def test_a_method_called_twice_is_told_once(tmp_path: Path, cajetac: Callable[..., Result]) -> None:
+    file = tmp_path / "twice.cj"
+    file.write_text(
+        "class K {"
+        " @Device static int32 f(uint8[] w, int8[] x, int64 n) {"
+        " return w.vload<4>(n).dotAccum(x.vload<4>(n), Vector<int32,1>(0))[0]; }"
+        " @Kernel static void k(int32[] y, uint8[] w, int8[] x) { y[0] = f(w, x, 0L) + f(w, x, 4L); } }"
+    )
+    out = cajetac("--print-choices", file, "--target=x86-avx2").out
+    assert (out.count("dot of 4 lanes"), len(out.splitlines())) == (1, 1)
+
+
 def test_what_the_source_is_told_is_told_once(kernel: str, cajetac: Callable[..., Result]) -> None:
     """However many targets are asked."""
     Path("warn.cj").write_text("class K { @Kernel static void f(int8[] out, int32 n) { out[0] = n; } }")
