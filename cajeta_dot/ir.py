@@ -110,7 +110,7 @@ Item = Value | If | Loop | Break | Continue | Return | Barrier
 
 
 class Function:
-    """A method that is compiled. `kind` is kernel, device or host; `owner` is its class.
+    """A method that is compiled. `kind` is kernel, device or host.
 
     `name` is what the user says (`Class.method`), `symbol` what object files say: letters, digits, `_`, `$`, `.`.
     `params` are values with opcode `param`. A kernel returns `VOID`. `fast_math` allows float contraction.
@@ -123,6 +123,12 @@ class Function:
         self.body: Block = []
         self.fast_math = False
         self.start, self.end = start, end
+
+    @property
+    def signature(self) -> str:
+        """`int32 Class.method(int8[] v, int32 n)`, as a source would say it; a kernel's without a result."""
+        result = "" if self.kind == "kernel" else f"{self.result} "
+        return f"{result}{self.name}({', '.join(f'{param.type} {param.attr}' for param in self.params)})"
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.name}>"

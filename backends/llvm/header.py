@@ -83,9 +83,7 @@ def _write_functions(program: Program, module: ModuleText, machine: Machine) -> 
     """Prototypes in the order of the program, each below the line of the source that it is for."""
     written = written_arrays(program)
     for function in program.entries:
-        signature = ", ".join(f"{param.type} {param.attr}" for param in function.params)
-        result = "" if function.kind == "kernel" else f"{function.result} "
-        title = f"{function.kind} {result}{function.name}({signature})"
+        title = f"{function.kind} {function.signature}"
         if not is_exported(function, machine):
             yield f"/* Not for C, because vectors are passed: {_comment(title)} */\n"
             continue

@@ -136,7 +136,7 @@ def list_kernels(session: Session) -> None:
             name, line, _ = program.source.place(function.start)
             place = {"file": name, "line": line}
             described.append({**place, **_describe_function(function)})
-            lines.append(_write_signature(function) + "\n")
+            lines.append(f"{function.kind} {function.signature}\n")
         session.show(reporter.in_order())
     if not session.messages.errors:
         session.answer("".join(lines), described)
@@ -145,12 +145,6 @@ def list_kernels(session: Session) -> None:
 def _describe_function(function: Function) -> dict[str, Any]:
     parameters = [{"name": param.attr, "type": str(param.type)} for param in function.params]
     return {"kind": function.kind, "name": function.name, "parameters": parameters, "result": str(function.result)}
-
-
-def _write_signature(function: Function) -> str:
-    parameters = ", ".join(f"{param.type} {param.attr}" for param in function.params)
-    result = "" if function.kind == "kernel" else f"{function.result} "
-    return f"{function.kind} {result}{function.name}({parameters})"
 
 
 def list_choices(session: Session) -> None:

@@ -52,9 +52,7 @@ class ArgumentReader:
         """The arguments for `backends.Entry`. Raises TypeError, ValueError or OverflowError."""
         if len(given) != len(self.readers):
             plural = "" if len(self.readers) == 1 else "s"
-            raise TypeError(
-                f"{describe_signature(self.function)} takes {len(self.readers)} argument{plural}, found {len(given)}"
-            )
+            raise TypeError(f"{self.function.signature} takes {len(self.readers)} argument{plural}, found {len(given)}")
         ready = [read(argument) for read, argument in zip(self.readers, given, strict=True)]
         if self.written and len(self.arrays) > 1:
             self._refuse_shared(ready)
@@ -68,13 +66,6 @@ class ArgumentReader:
                 raise ValueError(
                     f"`{self.names[a]}` and `{self.names[b]}` of {self.function.name} share memory, and `{written}` is written"
                 )
-
-
-def describe_signature(function: Function) -> str:
-    """`Class.method(int8[] v, int32 n)`, with the result in front of what has one."""
-    parameters = ", ".join(f"{param.type} {param.attr}" for param in function.params)
-    result = "" if function.kind == "kernel" else f"{function.result} "
-    return f"{result}{function.name}({parameters})"
 
 
 def _make_reader(where: str, type: object, written: bool) -> Callable[[object], Any]:

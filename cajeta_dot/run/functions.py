@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import getitem, index
 
 from cajeta_dot.record import record
-from cajeta_dot.run.arguments import ArgumentReader, describe_signature
+from cajeta_dot.run.arguments import ArgumentReader
 from cajeta_dot.types import Vector
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ class Function:
         self._threads, self._written, self._launches = threads, written, 0
         self._shorts: dict[tuple[object, ...], tuple[Short, int]] = {}
         self._reader = ArgumentReader(definition, written)
-        self.__doc__ = f"{self.kind} {describe_signature(definition)}"
+        self.__doc__ = f"{self.kind} {definition.signature}"
 
     def __call__(
         self,
@@ -112,7 +112,7 @@ class Function:
             self._shorts[extent] = short, groups[0] * groups[1] * groups[2]
 
     def __repr__(self) -> str:
-        return f"<{self.kind} {describe_signature(self.definition)} for {self.module.target}>"
+        return f"<{self.kind} {self.definition.signature} for {self.module.target}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return getitem, (self.module, self.name)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cajeta_dot.ir import Function, Value
-from cajeta_dot.run.arguments import ArgumentReader, describe_signature
+from cajeta_dot.run.arguments import ArgumentReader
 from cajeta_dot.types import (
     BOOLEAN,
     FLOAT16,
@@ -247,7 +247,7 @@ def test_numbers_too_long_to_be_written_out() -> None:
 def test_the_number_of_arguments() -> None:
     params = [Value("param", INTS, attr="v"), Value("param", INT32, attr="n")]
     function = Function("Quant.sum", "sum", "host", params, INT64)
-    assert describe_signature(function) == "int64 Quant.sum(KernelBuffer<int32> v, int32 n)"
+    assert function.signature == "int64 Quant.sum(KernelBuffer<int32> v, int32 n)"
     for given in ([], [ints(1)], [ints(1), 1, 2]):
         with pytest.raises(
             TypeError, match=rf"^int64 Quant\.sum\(KernelBuffer<int32> v, int32 n\) takes 2 arguments, found {len(given)}"
