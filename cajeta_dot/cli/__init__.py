@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 
+from .exit_codes import INTERNAL_ERROR, INTERRUPTED, MISUSE, SUCCESS
 from .files import WriteError, print_error, print_output
 from .options import read_arguments, write_help
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from .messages import Messages, Refusal
     from .options import Arguments
     from .session import Session
-
-SUCCESS, MISUSE, INTERNAL_ERROR, INTERRUPTED = 0, 2, 70, 130
 
 # Verb -> module and function. A verb gives an exit code, or None for the one that follows from the messages.
 VERBS = {

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from ..diagnostics import CompileError
 from ..diagnostics.rules import FEATURE_MISSING, USAGE
-from .call import HERE, LACKING, compile_for, read_arguments, read_launch
+from ..driver import NATIVE, all_targets
+from .call import HERE, compile_for, read_arguments, read_launch
+from .exit_codes import LACKING, SOURCE_ERRORS
 from .files import write_whole
-from .messages import SOURCE_ERRORS, Refusal
-from .session import NATIVE, Session
+from .messages import Refusal
+from .session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,8 +121,6 @@ def _find_targets(session: Session) -> list[str]:
             if not info.runs:
                 raise Refusal(FEATURE_MISSING, f"`{info.name}` makes code to run elsewhere", HERE)
         return [info.name for info in targets]
-    from ..driver import all_targets
-
     machine_code = [(backend, info) for backend, info in all_targets() if info.runs and "obj" in info.kinds]
     return [info.name for backend, info in machine_code if info.name != NATIVE and not backend.missing(info.name)]
 

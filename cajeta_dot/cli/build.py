@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 
 from ..diagnostics.rules import EMIT_CONTRADICTION, OUTPUT_NOT_A_DIRECTORY, USAGE
-from ..driver import all_targets, parse
+from ..driver import NATIVE, all_targets, parse
 from ..record import record, replace
 from .commands import check as check_inputs
 from .dependencies import KIND as RULES_KIND
 from .dependencies import place_rules, write_rules
 from .files import STREAM, make_folder, print_output, write_whole
 from .messages import Refusal
-from .session import NATIVE
 from .tree import print_tree
 
 TYPE_CHECKING = False

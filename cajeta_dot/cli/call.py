@@ -6,8 +6,9 @@ from ..diagnostics import CompileError, nearest
 from ..diagnostics.rules import FEATURE_MISSING, USAGE
 from ..reference.numbers import round_float
 from ..types import BOOLEAN, SCALARS
+from .exit_codes import LACKING, SOURCE_ERRORS
 from .files import tell
-from .messages import SOURCE_ERRORS, Refusal
+from .messages import Refusal
 from .session import Session
 
 TYPE_CHECKING = False
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ..run.module import Module
     from ..types import Scalar
 
-LACKING = 3  # exit code: this machine can't run the target's code
 CPU_OPTIONS = ("cpu", "features", "split_accumulators")
 HERE = "`cajetac targets` says what runs here"
 DEVICE_OPTIONS = ("device", "target_env", "int_dot", "narrow_memory")
@@ -125,7 +125,7 @@ def _read_argument(parameter: Parameter, text: str) -> Any:
             raise Refusal(USAGE, f"{where}: can't read `{text[1:]}`: {tell(error)}") from error
         except (ValueError, EOFError):
             array = None
-        if not isinstance(array, np.ndarray):  # an archive of arrays, or nothing of numpy's
+        if not hasattr(array, "dtype"):  # an archive of arrays, or nothing of numpy's
             raise Refusal(USAGE, f"{where}: `{text[1:]}` is no .npy file of numbers")
         return array
     if kind == "zeros":

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..diagnostics import nearest
 from ..diagnostics.rules import USAGE
+from ..driver import NATIVE, all_targets, emit
 from ..record import fields_of
 from .files import print_output
 from .messages import Refusal
-from .session import NATIVE, Session
+from .session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,8 +62,6 @@ def list_targets(session: Session) -> None:
         described = [_describe_target(*session.resolve_target(words[0]))]
         session.answer(_write_target(described[0]), described)
         return
-    from ..driver import all_targets
-
     try:
         found = all_targets()
     except RuntimeError as error:  # no backend is installed
@@ -149,8 +148,6 @@ def _describe_function(function: Function) -> dict[str, Any]:
 
 def list_choices(session: Session) -> None:
     """What every operation of the inputs becomes on the targets, and why."""
-    from ..driver import emit
-
     described: list[dict[str, Any]] = []
     files = session.need_files()
     targets = session.resolve_targets(NATIVE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..diagnostics.rules import FEATURE_MISSING, USAGE
 from ..driver import list_devices as find_devices
 from .commands import write_table
+from .exit_codes import LACKING
 from .messages import Refusal
 from .session import Session
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from cajeta_dot.backends import DeviceInfo
 
-LACKING = 3  # exit code: there is no device
 ELEMENTS = ("8-bit", "16-bit", "float16", "int64", "float64")
 
 

@@ -7,6 +7,7 @@ import sys
 
 from ..diagnostics import ERROR, WARNING
 from ..diagnostics.switches import apply_switches
+from .exit_codes import MISUSE, SOURCE_ERRORS, SUCCESS
 from .files import print_error
 
 TYPE_CHECKING = False
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from ..diagnostics.switches import Switches
     from ..run.errors import KernelError
 
-SUCCESS, SOURCE_ERRORS, MISUSE = 0, 1, 2
 DEFAULT_LIMIT = 20
 
 

@@ -6,7 +6,7 @@ import os
 
 from ..diagnostics import Reporter, nearest
 from ..diagnostics.rules import USAGE
-from ..driver import MAX_SOURCE_BYTES, check_source, decode, emit, resolve_on_device, resolve_target
+from ..driver import MAX_SOURCE_BYTES, NATIVE, check_source, decode, emit, resolve_on_device, resolve_target
 from ..record import fields_of
 from .files import STREAM, print_output, read_bytes, tell
 from .messages import Refusal
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Target = tuple[Backend, TargetInfo]
     Entry = TypeVar("Entry")
 
-NATIVE = "native"
 # Option of some targets only -> how it is spelled, whose it is, is a target one of them?
 _CONCERNS: dict[str, tuple[str, str, Callable[[TargetInfo], bool]]] = {
     "cpu": ("-mcpu", "the targets of CPUs", lambda target: bool(target.cpus)),

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cajeta_dot.cli import INTERNAL_ERROR
+from cajeta_dot.cli.exit_codes import INTERNAL_ERROR
 from tests.conftest import child_environment
 
 from .pages import FILE, FOLDER, INDEX, INDEX_HEADING, PLAIN, Example, list_pages, list_rules, read_page
