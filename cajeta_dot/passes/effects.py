@@ -1,4 +1,4 @@
-"""What functions do to the arrays they are given, and which of them can be a run-time error.
+"""Which of the arrays they are given functions write, and which of them can be a run-time error.
 
 Facts for callers, of programs that passed `verify`. An array is only ever a parameter or made by `allocate`, so it is
 enough to follow parameters through calls. Not known here: whether an access lies within its array.
@@ -10,21 +10,23 @@ from cajeta_dot.ir import Value, can_fault, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cajeta_dot.ir import Function, Program
 
-    Positions = dict[Function, frozenset[int]]
 
-
-def written_arrays(program: Program) -> Positions:
+def written_arrays(program: Program) -> dict[Function, frozenset[int]]:
     """For each function the positions of the parameters whose array it, or what it calls, may write."""
-    return _touched_arrays(program, "store")
-
-
-def read_arrays(program: Program) -> Positions:
-    """For each function the positions of the parameters whose elements it, or what it calls, may read."""
-    return _touched_arrays(program, "load")
+    found: dict[Function, frozenset[int]] = {}
+    for function in program.functions:
+        positions = {param: place for place, param in enumerate(function.params)}
+        before: frozenset[int] | None = None
+        found[function] = frozenset()
+        while found[function] != before:  # again while it grows: a host method may pass its own arrays on to itself
+            before = found[function]
+            written = {array for value in _values(function) for array in _written_by(value, found)}
+            found[function] = frozenset(positions[array] for array in written if array in positions)
+    return found
 
 
 def faulting_functions(program: Program) -> frozenset[Function]:
@@ -36,22 +38,9 @@ def faulting_functions(program: Program) -> frozenset[Function]:
     return frozenset(found)
 
 
-def _touched_arrays(program: Program, op: str) -> Positions:
-    found: Positions = {}
-    for function in program.functions:
-        positions = {param: place for place, param in enumerate(function.params)}
-        before: frozenset[int] | None = None
-        found[function] = frozenset()
-        while found[function] != before:  # again while it grows: a host method may pass its own arrays on to itself
-            before = found[function]
-            touched = {array for value in _values(function) for array in _touched_by(value, op, found)}
-            found[function] = frozenset(positions[array] for array in touched if array in positions)
-    return found
-
-
-def _touched_by(value: Value, op: str, found: Positions) -> Iterator[Value]:
-    """The arrays that one operation touches."""
-    if value.op == op:
+def _written_by(value: Value, found: Mapping[Function, frozenset[int]]) -> Iterator[Value]:
+    """The arrays that one operation writes."""
+    if value.op == "store":
         yield value.args[0]
     elif value.op == "call":
         for place in found[value.attr]:
