@@ -121,28 +121,6 @@ def report_choices(artifact: Artifact, reporter: Reporter) -> None:
         reporter.report(CHOICE, message, label, notes=[choice.why] if choice.why else [])
 
 
-def compile_source(
-    source: Source, reporter: Reporter, target: str = "native", kind: str = "", options: Options | None = None
-) -> Artifact | None:
-    """From text to a target's output; an empty kind is the target's default. None after an error.
-
-    Raises ValueError for a kind that the target doesn't have.
-    """
-    found = resolve_target(target, reporter)
-    program = check_source(source, reporter)
-    if found is None or program is None:
-        return None
-    backend, info = found
-    kind = kind or info.kinds[0]
-    if kind not in info.kinds:
-        raise ValueError(f"target {info.name} has no output {kind!r}, it has {', '.join(info.kinds)}")
-    if options is None:
-        from cajeta_dot.backends import Options
-
-        options = Options()
-    return emit(program, backend, info, kind, options, reporter)
-
-
 # ---- targets
 
 

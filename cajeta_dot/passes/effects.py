@@ -1,4 +1,4 @@
-"""Which of the arrays they are given functions write, and which of them can be a run-time error.
+"""Which of their arrays functions write, and which functions can end in a run-time error.
 
 Facts for callers, of programs that passed `verify`. An array is only ever a parameter or made by `allocate`, so it is
 enough to follow parameters through calls. Not known here: whether an access lies within its array.

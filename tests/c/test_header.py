@@ -10,7 +10,7 @@ import pytest
 from cajeta_dot.backends.llvm.kernels import FAULT_OFFSET, LAUNCH_BYTES
 from cajeta_dot.backends.x86 import TIERS
 from cajeta_dot.diagnostics import Reporter
-from cajeta_dot.driver import compile_source
+from cajeta_dot.driver import check_source, emit, find_target
 from cajeta_dot.source import Source
 
 from .building import DIALECTS, HERE, build, compile_kernels, run
@@ -104,7 +104,11 @@ def test_what_is_read_only_is_const(tmp_path: Path) -> None:
 def write(target: str, source: Source, **options: object) -> str:
     from cajeta_dot.backends import Options
 
-    artifact = compile_source(source, Reporter(source), target, "header", Options(**options))  # type: ignore[arg-type]
+    reporter = Reporter(source)
+    program, found = check_source(source, reporter), find_target(target)
+    assert program
+    assert found
+    artifact = emit(program, *found, "header", Options(**options), reporter)  # type: ignore[arg-type]
     assert artifact
     assert isinstance(artifact.content, str)
     return artifact.content

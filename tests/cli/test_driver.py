@@ -81,20 +81,22 @@ def test_check_source_stops_after_errors() -> None:
         assert [d.code for d in reporter.found] == [code]
 
 
-def test_compile_source() -> None:
+def test_emit_reports_the_choices() -> None:
+    from cajeta_dot.backends import Options
+
     source, reporter = driver.decode("k.cj", b"class K { static int32 one() { return 1; } }")
-    artifact = driver.compile_source(source, reporter, "fk")
+    program, found = driver.check_source(source, reporter), driver.find_target("fk")
+    assert program
+    assert found
+    artifact = driver.emit(program, *found, "llvm-ir", Options(), reporter)
     assert artifact
-    assert (artifact.kind, artifact.content) == ("llvm-ir", artifact.content)
     assert str(artifact.content).startswith("llvm-ir fake K.one\n")
     assert [(d.code, d.message) for d in reporter.found] == [("R0406", "`dotAccum` of 64 lanes, us, becomes vnni, not exact")]
-    with pytest.raises(ValueError, match="target fake has no output 'exe', it has llvm-ir, asm, obj"):
-        driver.compile_source(source, reporter, "fake", "exe")
 
 
-def test_compile_source_reports_an_unknown_target() -> None:
-    source, reporter = driver.decode("k.cj", b"class K { static int32 one() { return 1; } }")
-    assert driver.compile_source(source, reporter, "fkae") is None
+def test_an_unknown_target_is_reported() -> None:
+    reporter = Reporter(None)
+    assert driver.resolve_target("fkae", reporter) is None
     assert [d.code for d in reporter.found] == ["E0603"]
 
 

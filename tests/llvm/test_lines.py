@@ -11,7 +11,7 @@ import pytest
 
 from cajeta_dot.backends import Options
 from cajeta_dot.diagnostics import Reporter
-from cajeta_dot.driver import compile_source
+from cajeta_dot.driver import check_source, emit, find_target
 from cajeta_dot.source import Source
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -49,7 +49,10 @@ class K {
 
 def build(source: Source, target: str, kind: str, lines: bool = True, **options: object) -> str | bytes:
     reporter = Reporter(source)
-    artifact = compile_source(source, reporter, target, kind, Options(debug_lines=lines, **options))  # type: ignore[arg-type]
+    program, found = check_source(source, reporter), find_target(target)
+    assert program
+    assert found
+    artifact = emit(program, *found, kind, Options(debug_lines=lines, **options), reporter)  # type: ignore[arg-type]
     assert artifact, [str(found) for found in reporter.found]
     return artifact.content
 
