@@ -243,6 +243,11 @@ def walk(block: Block) -> Iterator[Item]:
             work.pop()
 
 
+def values_in(block: Block) -> Iterator[Value]:
+    """The values of a block and of the blocks inside, in the order of the text."""
+    return (item for item in walk(block) if isinstance(item, Value))
+
+
 def lanes_of_constant(attr: Any) -> list[Any]:
     """The lanes of a constant; one number that stands for all of them is there once."""
     return list(attr) if attr.__class__ is tuple else [attr]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from cajeta_dot.ir import Value, walk
+from cajeta_dot.ir import Value, values_in
 from cajeta_dot.passes.effects import faulting_functions
 from cajeta_dot.passes.regions import has_barrier
 from cajeta_dot.types import VOID, Scalar, Vector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container
 
     from cajeta_dot.backends.llvm.machine import Machine
     from cajeta_dot.ir import Function, Program
@@ -45,7 +45,7 @@ def find_coordinates(program: Program, workgroups: Container[Function], machine:
     found: dict[Function, tuple[str, ...]] = {}
     for function in program.functions:
         needed: set[str] = set()
-        for value in _values(function):
+        for value in values_in(function.body):
             if value.op == "coordinate":
                 what, _, axis = value.attr.partition(".")
                 needed.update(f"{part}.{axis}" for part in _PARTS[what])
@@ -74,7 +74,7 @@ def find_workgroups(program: Program) -> frozenset[Function]:
     return frozenset(
         function
         for function in program.functions
-        if function.kind == "kernel" and (has_barrier(function) or any(v.op == "shared" for v in _values(function)))
+        if function.kind == "kernel" and (has_barrier(function) or any(v.op == "shared" for v in values_in(function.body)))
     )
 
 
@@ -93,8 +93,4 @@ def find_faulting(program: Program) -> frozenset[Function]:
 
 
 def _find_callees(function: Function) -> set[Function]:
-    return {value.attr for value in _values(function) if value.op == "call"}
-
-
-def _values(function: Function) -> Iterator[Value]:
-    return (item for item in walk(function.body) if isinstance(item, Value))
+    return {value.attr for value in values_in(function.body) if value.op == "call"}

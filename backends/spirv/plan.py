@@ -7,7 +7,7 @@ called with; calls that pass the same arrays share it. From all accesses togethe
 from __future__ import annotations
 
 from cajeta_dot.backends.spirv.interface import Memory, list_buffers
-from cajeta_dot.ir import Value, walk
+from cajeta_dot.ir import Value, values_in, walk
 from cajeta_dot.passes.alignment import find_trailing_zeros
 from cajeta_dot.passes.inline import find_waiting
 from cajeta_dot.types import Array, Scalar, lanes_of
@@ -36,7 +36,7 @@ class Instance:
         return self.arrays[value.args[0]]
 
     def calls(self) -> list[Value]:
-        return [item for item in walk(self.function.body) if isinstance(item, Value) and item.op == "call"]
+        return [item for item in values_in(self.function.body) if item.op == "call"]
 
     def stores_whole_words(self, store: Value) -> bool:
         """Is a store known to change no part of a word only, if elements share words?"""
@@ -65,7 +65,7 @@ def reachable(program: Program) -> list[Function]:
     found = {function for function in program.functions if function.kind == "kernel"}
     for function in reversed(program.functions):  # callers before their callees
         if function in found:
-            found.update(item.attr for item in walk(function.body) if isinstance(item, Value) and item.op == "call")
+            found.update(item.attr for item in values_in(function.body) if item.op == "call")
     return [function for function in program.functions if function in found]
 
 

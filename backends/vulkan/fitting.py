@@ -8,7 +8,7 @@ from cajeta_dot.backends.spirv.plan import reachable
 from cajeta_dot.backends.vulkan.physical import DOT, ZEROS
 from cajeta_dot.diagnostics import Label
 from cajeta_dot.diagnostics import rules as r
-from cajeta_dot.ir import Value, walk
+from cajeta_dot.ir import values_in
 from cajeta_dot.record import replace
 from cajeta_dot.types import Array, Scalar, Vector, element_of
 
@@ -68,7 +68,7 @@ def report_missing(program: Program, written: Written, device: Device, reporter:
 def _find_wide(program: Program, kinds: str) -> Label | None:
     """The first place that asks for 64 bits of such a kind, in kernels and what they call."""
     for function in reachable(program):
-        for value in (*function.params, *(item for item in walk(function.body) if isinstance(item, Value))):
+        for value in (*function.params, *values_in(function.body)):
             type = value.type.element if isinstance(value.type, Array) else value.type
             if isinstance(type, (Scalar, Vector)) and value.end:
                 element = element_of(type)

@@ -7,7 +7,7 @@ keeps low bits. Lanes, loads and what a call gives are not followed: nothing is 
 
 from __future__ import annotations
 
-from cajeta_dot.ir import Value, walk
+from cajeta_dot.ir import Value, values_in
 from cajeta_dot.types import Scalar
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ def find_trailing_zeros(function: Function, given: Facts) -> dict[Value, int]:
 
     `given` says what is known of parameters. A value that is missing from the answer may have any low bits.
     """
-    values = [item for item in walk(function.body) if isinstance(item, Value)]
+    values = list(values_in(function.body))
     slots = {slot: slot.type.bits for slot in function.slots if isinstance(slot.type, Scalar) and slot.type.is_integer}
     while True:
         facts = _follow(values, given, slots)

@@ -6,13 +6,13 @@ enough to follow parameters through calls. Not known here: whether an access lie
 
 from __future__ import annotations
 
-from cajeta_dot.ir import Value, can_fault, walk
+from cajeta_dot.ir import can_fault, values_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cajeta_dot.ir import Function, Program
+    from cajeta_dot.ir import Function, Program, Value
 
 
 def written_arrays(program: Program) -> dict[Function, frozenset[int]]:
@@ -24,7 +24,7 @@ def written_arrays(program: Program) -> dict[Function, frozenset[int]]:
         found[function] = frozenset()
         while found[function] != before:  # again while it grows: a host method may pass its own arrays on to itself
             before = found[function]
-            written = {array for value in _values(function) for array in _written_by(value, found)}
+            written = {array for value in values_in(function.body) for array in _written_by(value, found)}
             found[function] = frozenset(positions[array] for array in written if array in positions)
     return found
 
@@ -33,7 +33,7 @@ def faulting_functions(program: Program) -> frozenset[Function]:
     """The functions that have, or reach by a call, an operation that can be a run-time error where checks are on."""
     found: set[Function] = set()
     for function in program.functions:
-        if any(can_fault(value) or (value.op == "call" and value.attr in found) for value in _values(function)):
+        if any(can_fault(value) or (value.op == "call" and value.attr in found) for value in values_in(function.body)):
             found.add(function)
     return frozenset(found)
 
@@ -45,7 +45,3 @@ def _written_by(value: Value, found: Mapping[Function, frozenset[int]]) -> Itera
     elif value.op == "call":
         for place in found[value.attr]:
             yield value.args[place]
-
-
-def _values(function: Function) -> Iterator[Value]:
-    return (item for item in walk(function.body) if isinstance(item, Value))

@@ -11,7 +11,7 @@ part in no further region of that cycle, or of that turn.
 
 from __future__ import annotations
 
-from cajeta_dot.ir import Barrier, If, Loop, Return, Slot, Value, nested_blocks, walk
+from cajeta_dot.ir import Barrier, If, Loop, Return, Slot, Value, nested_blocks, values_in, walk
 from cajeta_dot.record import record
 from cajeta_dot.types import VOID, Array, Scalar, Vector
 
@@ -163,7 +163,7 @@ def _find_carried(regions: Sequence[tuple[Region, bool]]) -> frozenset[Slot]:
 
 
 def _carry_values(function: Function, regions: Sequence[Region]) -> None:
-    homes = {item: region for region in regions for item in walk(region.block) if isinstance(item, Value)}
+    homes = {item: region for region in regions for item in values_in(region.block)}
     slots: dict[Value, Slot] = {}
     for region in regions:
         now: dict[Value, Value] = {}

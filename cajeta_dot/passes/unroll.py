@@ -4,7 +4,7 @@ and its accesses are seen as a whole.
 
 from __future__ import annotations
 
-from cajeta_dot.ir import Builder, Loop, Value, walk
+from cajeta_dot.ir import Builder, Loop, Value, values_in, walk
 from cajeta_dot.passes.copy import Copier
 from cajeta_dot.passes.counted import Counted, find_counted, find_innermost
 from cajeta_dot.types import Scalar
@@ -83,5 +83,5 @@ class _Step(Copier):
 
 
 def _count_values(loop: Loop) -> int:
-    values = (item for block in (loop.body, loop.update) for item in walk(block) if isinstance(item, Value))
+    values = (item for block in (loop.body, loop.update) for item in values_in(block))
     return sum(value.op not in _FREE for value in values)
