@@ -11,7 +11,7 @@ from cajeta_dot.backends.spirv.fused import fuse
 from cajeta_dot.backends.spirv.half import round_to_half
 from cajeta_dot.backends.spirv.lanes import normalise, word_of
 from cajeta_dot.ir import COMPARISONS
-from cajeta_dot.types import Scalar
+from cajeta_dot.types import UINT64, Scalar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,12 +162,25 @@ def _choose(op: str) -> Callable[[Code, Scalar, str, str], str]:
     return choose
 
 
+def _order(op: str) -> Callable[[Code, Scalar, str, str], str]:
+    def order(code: Code, element: Scalar, a: str, b: str) -> str:
+        """Signed integers of 64 bits with their signs turned around, as unsigned ones: Mesa 22.3 takes an order of a number
+        that was widened to them and a constant for the opposite one."""
+        if not element.is_signed or element.bits < 64:
+            return ""
+        sign = _integer(code, UINT64, 1 << 63)
+        turned = [code.op("OpBitwiseXor", "ulong", code.cast(side, "ulong"), sign) for side in (a, b)]
+        return code.op(_UNSIGNED[op], "bool", *turned)
+
+    return order
+
+
 def _absolute(code: Code, element: Scalar, a: str) -> str:
     if element.is_float:
         return _extend_glsl("abs")(code, element, a)
     if not element.is_signed:
         return a
-    negative = code.op("OpSLessThan", "bool", a, _integer(code, element, 0))
+    negative = calculate(code, "lt", element, a, _integer(code, element, 0))
     return code.select(negative, code.op("OpSNegate", word_of(element), a), a)
 
 
@@ -241,6 +254,7 @@ _PATTERNS: dict[str, Callable[..., str]] = {
     "min": _choose("lt"),
     "max": _choose("gt"),
     "abs": _absolute,
+    **{op: _order(op) for op in ("lt", "le", "gt", "ge")},
     "floor": _extend_glsl("floor"),
     "ceil": _extend_glsl("ceil"),
     "trunc": _extend_glsl("trunc"),

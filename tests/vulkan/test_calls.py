@@ -158,6 +158,30 @@ class Places {
 """
 
 
+BOUNDS = (-(1 << 40), -(1 << 31), -129, -7, 0, 7, 200, 40000, 1 << 31, 1 << 40)
+ORDERS = ("<", "<=", ">", ">=", "==", "!=")
+
+
+@pytest.mark.parametrize("element", ["int8", "int16", "int32", "uint8", "uint16", "uint32"])
+def test_widened_integers_beside_constants(element: str) -> None:
+    """Mesa 22.3 gave the opposite of some, where it knew that a side had been widened with its sign."""
+    tests = [form for bound in BOUNDS for order in ORDERS for form in (f"wide {order} {bound}L", f"{bound}L {order} wide")]
+    tests += [f"Math.{call} == wide" for call in ("abs(wide)", "min(wide, 0L)", "max(wide, 7L)")]
+    stores = "\n".join(f"out[{len(tests)} * i + {place}] = ({test}) ? 1 : 0;" for place, test in enumerate(tests))
+    text = f"""@Kernel static void compare(KernelBuffer<uint8> out, KernelBuffer<{element}> a) {{
+        uint32 i = KernelThread.globalIdX();
+        int64 wide = a[i];
+        {stores}
+    }}"""
+    dtype = np.dtype(element)
+    ends = np.iinfo(dtype)
+    numbers = np.array([ends.min, ends.max, 7, 0, *([-7, -1] if ends.min else [200])], dtype)
+    out = np.zeros(len(numbers) * len(tests), np.uint8)
+    compile_text(text)["compare"](out, numbers, threads=len(numbers))
+    wanted = [eval(test.replace("L", "").replace("Math.", ""), {"wide": int(number)}) for number in numbers for test in tests]
+    assert out.tolist() == wanted
+
+
 @pytest.mark.parametrize("block", [(1,), (12,), (4, 3, 2), (2, 1, 4), (3, 6), (12, 6, 4)])
 def test_any_block_and_grid(block: tuple[int, ...]) -> None:
     """One module takes them all, whatever it was compiled for."""
