@@ -148,6 +148,8 @@ class MethodChecker:
             return None
         before = self.emit_into([])
         operand = check_expression(self, node)
+        if operand.choice and isinstance(settled := self.converter.settle(operand), Value):
+            operand.value = settled
         self.emit_into(before)
         return operand.integer
 
