@@ -29,7 +29,7 @@ SPOKEN = {
 NEVER_SAID = ("CLOSE_TIGHT", "MARKS_PACKAGE", "MUT", "NON_SEALED")  # parts of what is said, or words that few expect
 OPERATORS = (
     ("an operator", "+ - * / % << < > <= >= == != & ^ | && || ?"),
-    ("an operator", "+ - * / %"),
+    ("an operator", "+ - * / % << & ^ |"),
     ("an assignment", "= #= += -= *= /= %= &= |= ^= <<= >>= >>>="),
 )
 
