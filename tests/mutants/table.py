@@ -434,6 +434,8 @@ PRODUCT = "tests/llvm/test_products.py::test_every_pair_of_signs_and_every_numbe
 IN_PRODUCTS = (
     Mutant("factors of 17 bits taken for 16", PRODUCTS, "(1 << 15) - 1", "1 << 15", PRODUCT),
     Mutant("factors below the least taken", PRODUCTS, "low >= LEAST", "low >= LEAST - 1", PRODUCT),
+    Mutant("only one factor looked at", PRODUCTS, "map(bounds_of, product.args)", "map(bounds_of, product.args[:1])", PRODUCT),
+    Mutant("one lane taken for a vector", PRODUCTS, "type.lanes == 1", "type.lanes == 0", PRODUCT),
     Mutant("upper halves multiplied", PRODUCTS, "b.window(*window) & 0xFFFF", "b.window(*window)", PRODUCT),
 )
 
