@@ -399,9 +399,8 @@ def drop_token(state: Recovery) -> bool:
     is_doubled = _is_doubled(state)
     is_modifier = state.kind in first["word"] and state.kind not in first["item"]
     is_surplus = found == "{" and state.is_in_body() and state.text.count("{") > state.text.count("}")
-    if (found in ("{", "}", ";", "") and not is_surplus) or (
-        state.is_keyword() and not (found == "else" or is_doubled or is_modifier)
-    ):
+    may_drop_word = found == "else" or is_doubled or is_modifier
+    if (found in ("{", "}", ";", "") and not is_surplus) or (state.is_keyword() and not may_drop_word):
         return False
     if not state.accepts(state.peek(state.end)):
         return False
