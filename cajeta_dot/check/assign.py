@@ -204,7 +204,7 @@ def _find_element(m: MethodChecker, node: tree.Index) -> Place | None:
     if not isinstance(whole.type, Vector):
         lanes.refuse_subscript(m, whole)
         return None
-    if index.op == "const" and not lanes.lane_exists(m, whole.type, index):
+    if index.op == "const" and not lanes.lane_exists(m, whole.type, index, node.index):
         return None
     return _lane_of(m, node, node.object, whole, index)
 

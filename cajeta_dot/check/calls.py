@@ -16,7 +16,7 @@ from .dots import DOT_NAMES
 from .operand import Operand, poison
 from .reach import refuse_skipped
 from .rows import Call, Row
-from .unknown import is_barrier, translate_function
+from .unknown import is_barrier, translate_function, translate_method
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -227,6 +227,7 @@ def _call_method(m: MethodChecker, node: tree.Call, object: tree.Node, name: str
         if m.is_host_method and name in upstream.METHODS:
             return m.outside(node, f"method `{name}`")
         message = f"no method `{name}` on `{receiver.type}`"
+        help = translate_method(m, node, receiver, name, start)
         if row is None:
             m.report_unknown(
                 r.UNKNOWN_METHOD,
@@ -236,7 +237,10 @@ def _call_method(m: MethodChecker, node: tree.Call, object: tree.Node, name: str
                 name,
                 methods.names_on(receiver.type),
                 methods.ELSEWHERE.get(name),
+                help,
             )
+        elif help:
+            m.reporter.report(r.UNKNOWN_METHOD, message, Label(start, start + len(name)), helps=[help])
         else:
             whose = "masks, which comparisons of vectors make" if name in masks.NAMES else "vectors"
             helps = [Help(f"`{name}` is a method of {whose}")]
@@ -313,7 +317,9 @@ def _construct(m: MethodChecker, node: tree.Node, types: Sequence[tree.Node], va
     if len(operands) not in (1, lanes):
         wanted = f"{lanes} values, or one for all lanes" if lanes > 1 else "1 value"
         message = f"`Vector<{element},{lanes}>` takes {wanted}, found {len(operands)}"
-        m.reporter.report(r.WRONG_ARGUMENTS, message, Label(node.end - 1, node.end))
+        zero = (Edit(node.end - 1, node.end - 1, "0"),)
+        helps = [] if operands else [Help("write the value of all lanes", zero, "machine")]
+        m.reporter.report(r.WRONG_ARGUMENTS, message, Label(node.end - 1, node.end), helps=helps)
         return poison(node)
     m.at(node.start, node.end)
     converted = [m.converter.convert(o, element, mismatch=r.WRONG_ARGUMENTS) for o in operands]

@@ -220,7 +220,26 @@ class Converter:
             f"mismatched types: expected `{type}`, found `{operand.type}`",
             Label(operand.start, operand.end, f"`{operand.type}`"),
             [label] if label else [],
+            helps=self._offer_bridge(operand, type),
         )
+
+    def _offer_bridge(self, operand: Operand, type: Type) -> list[Help]:
+        """How a number is made of a boolean, a boolean of a number, and lanes of one value."""
+        old = operand.type
+        if not isinstance(old, Scalar):
+            return []
+        if type == BOOLEAN and operand.is_bare:
+            word = "false" if operand.literal == 0 else "true"
+            return [Help(f"write `{word}`", (Edit(operand.start, operand.end, word),), "machine")]
+        if type == BOOLEAN:
+            return [Help("compare it", self._put_behind(operand, " != 0"), "machine")]
+        if isinstance(type, Scalar) and old == BOOLEAN:
+            return [Help("choose a number", self._put_behind(operand, " ? 1 : 0"), "machine")]
+        fits = isinstance(type, Vector) and type.element != BOOLEAN and (old == type.element or operand.is_bare)
+        if fits and self._stands_alone(operand):
+            edits = (Edit(operand.start, operand.start, f"{type}("), Edit(operand.end, operand.end, ")"))
+            return [Help("put the value into all lanes", edits, "machine")]
+        return []
 
     def _report_shape(self, operand: Operand, old: Vector, new: Vector, label: Label | None) -> None:
         differ = "lanes" if old.lanes != new.lanes else "element width"
@@ -285,6 +304,23 @@ class Converter:
             before, behind = before + "(", ")" + behind
         start, end = Edit(operand.start, operand.start, before), Edit(operand.end, operand.end, behind)
         return tuple(edit for edit in (start, end) if edit.text)
+
+    def _put_behind(self, operand: Operand, operator: str) -> tuple[Edit, ...]:
+        """Edits that put an operator behind an operand; both in parentheses if the operand is not all of an expression."""
+        edits = self.put_around(operand, "", operator)
+        if self._stands_alone(operand):
+            return edits
+        *first, last = edits
+        before = first[0].text if first else ""
+        return Edit(operand.start, operand.start, "(" + before), Edit(last.start, last.end, last.text + ")")
+
+    def _stands_alone(self, operand: Operand) -> bool:
+        """Is the operand all of an expression, as far as the text before it tells?"""
+        text = self.reporter.source.text if self.reporter.source else ""
+        place = operand.start
+        while place and text[place - 1].isspace():
+            place -= 1
+        return text[place - 1 : place] in ("=", "(", ",", "[") or text.endswith("return", 0, place)
 
     def as_kind(self, value: Value, kind: str) -> Value:
         """The same bits, read as signed or unsigned."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from cajeta_dot.diagnostics import Edit, Help, Label
 from cajeta_dot.diagnostics import rules as r
-from cajeta_dot.types import FLOAT16, INT32, INT64, SIGNED, Scalar, Vector, other_sign
+from cajeta_dot.types import FLOAT16, INT32, INT64, SIGNED, Scalar, Type, Vector, other_sign
 
 from .rows import Row, span, type_name
 
@@ -89,6 +89,8 @@ def _check_dot(call: Call) -> Checked | None:
         return _refuse_lanes(call)
     if len(call.arguments) not in (1, 2):
         return _refuse_count(call, "1 or 2 arguments (vector, and perhaps an accumulator)")
+    if _are_exchanged(call):
+        return None
     x = _read_bytes(call, vector.element.kind)
     acc = _read_scalar_accumulator(call)
     return (INT32, (call.received, x, acc)) if x and acc else None
@@ -99,8 +101,13 @@ def _check_dot_accum(call: Call) -> Checked | None:
         return None
     if len(call.arguments) != 2:
         return _refuse_count(call, "2 arguments (activations, accumulator)")
+    if _are_exchanged(call):
+        return None
     x = _read_bytes(call, SIGNED)
     wanted = Vector(INT32, call.vector.lanes // 4)
+    other = call.arguments[0].type
+    if x is None and isinstance(other, Vector) and call.arguments[1].type == Vector(INT32, other.lanes // 4):
+        return None  # it fits the activations: what does not fit is the receiver, which was said
     acc = _read_lane_accumulator(call, wanted)
     return (wanted, (call.received, x, acc)) if x and acc else None
 
@@ -110,6 +117,8 @@ def _check_dot_sum(call: Call) -> Checked | None:
         return None
     if len(call.arguments) != 2:
         return _refuse_count(call, "2 arguments (activations, accumulator)")
+    if _are_exchanged(call):
+        return None
     x = _read_bytes(call, SIGNED)
     acc = _read_scalar_accumulator(call)
     return (INT32, (call.received, x, acc)) if x and acc else None
@@ -144,6 +153,26 @@ def _refuse_count(call: Call, takes: str) -> None:
     call.report(r.DOT_ARGUMENTS, f"`{call.name}` takes {takes}, found {found}", place, helps=helps)
 
 
+def _is_bytes(type: Type) -> bool:
+    return isinstance(type, Vector) and type.element.is_integer and type.element.bits == 8
+
+
+def _are_exchanged(call: Call) -> bool:
+    """Does the accumulator stand in front of the operand? Reports it."""
+    if len(call.arguments) != 2:
+        return False
+    first, second = call.arguments
+    if _is_bytes(first.type) or not _is_bytes(second.type):
+        return False
+    message = f"the first argument of `{call.name}` is an 8-bit vector, found {type_name(first.type)}"
+    texts = call.converter.text(first), call.converter.text(second)
+    edits = (Edit(first.start, first.end, texts[1]), Edit(second.start, second.end, texts[0]))
+    helps = [Help("exchange the arguments", edits, "machine")]
+    labels = [span(second, type_name(second.type))]
+    call.report(r.DOT_OPERAND, message, span(first, type_name(first.type)), labels, helps)
+    return True
+
+
 def _has_as_many_lanes(call: Call) -> bool:
     """Does the second operand, if it is a vector, have the receiver's lane count? Reports if not."""
     vector, argument = call.vector, call.arguments[0]
@@ -165,7 +194,7 @@ def _read_bytes(call: Call, kind: str) -> Value | None:
     """The second operand: as many byte lanes as the receiver, read as `kind` whatever it is declared as."""
     argument = call.arguments[0]
     found = argument.type
-    if not isinstance(found, Vector) or not found.element.is_integer or found.element.bits != 8:
+    if not isinstance(found, Vector) or not _is_bytes(found):
         message = f"`{call.name}` is defined for 8-bit vectors, found {type_name(found)}"
         return call.report(r.DOT_OPERAND, message, span(argument, type_name(found)))
     if not _has_as_many_lanes(call):

@@ -57,7 +57,7 @@ def check_condition(m: MethodChecker, node: tree.Node) -> Value | None:
     is_mask = isinstance(operand.type, Vector) and operand.type.element == BOOLEAN
     helps = [Help("`.any()` or `.all()` makes a boolean of it")] if is_mask else []
     if isinstance(operand.type, Scalar) and operand.type.is_integer:
-        helps = [Help("compare it: `!= 0`")]
+        helps = [Help("compare it", m.converter.put_around(operand, "", " != 0"), "machine")]
     m.reporter.report(
         r.CONDITION_TYPE,
         f"condition must be `boolean`, found `{operand.type}`",
@@ -189,14 +189,17 @@ def _check_logical(m: MethodChecker, node: tree.Binary) -> Operand:
     chain: list[tree.Binary] = [node]
     while isinstance(chain[-1].left, tree.Binary) and chain[-1].left.operator == node.operator:
         chain.append(chain[-1].left)
-    left = _boolean_side(m, chain[-1], chain[-1].left)
+    first = check_value(m, chain[-1].left)
+    left = _boolean_of(first)
     for link in reversed(chain):
         block: Block = []
         before, assigned = m.emit_into(block), m.assigned
-        right = _boolean_side(m, link, link.right)
+        second = check_value(m, link.right)
         m.emit_into(before)
         m.assigned = assigned
-        left = _join_logical(m, link, left, right, block)
+        sides = (first, second) if link is chain[-1] else (second,)
+        _refuse_sides(m, link, [side for side in sides if not side.is_poison and side.type != BOOLEAN])
+        left = _join_logical(m, link, left, _boolean_of(second), block)
     return Operand(node, BOOLEAN, left) if left else poison(node)
 
 
@@ -217,22 +220,27 @@ def _join_logical(m: MethodChecker, node: tree.Binary, left: Value | None, right
     return m.emitter.get(slot)
 
 
-def _boolean_side(m: MethodChecker, node: tree.Binary, side: tree.Node) -> Value | None:
-    operand = check_value(m, side)
-    if operand.is_poison:
-        return None
-    if operand.type == BOOLEAN:
-        return operand.value
-    is_mask = isinstance(operand.type, Vector) and operand.type.element == BOOLEAN
+def _boolean_of(operand: Operand) -> Value | None:
+    return operand.value if operand.type == BOOLEAN else None
+
+
+def _refuse_sides(m: MethodChecker, node: tree.Binary, wrong: list[Operand]) -> None:
+    """One report for an operator, also if both of its sides are no booleans."""
+    if not wrong:
+        return
+    types = [wrong[0].type, *(side.type for side in wrong[1:] if side.type != wrong[0].type)]
+    is_mask = all(isinstance(type, Vector) and type.element == BOOLEAN for type in types)
     helps = [Help(f"masks are joined by `{node.operator[0]}`")] if is_mask else []
+    if all(isinstance(type, Scalar) and type.is_number for type in types):
+        edits = [edit for side in wrong for edit in m.converter.put_around(side, "", " != 0")]
+        helps = [Help("compare with 0", tuple(edits), "machine")]
     m.reporter.report(
         r.TYPE_MISMATCH,
-        f"`{node.operator}` joins booleans, found `{operand.type}`",
+        f"`{node.operator}` joins booleans, found {' and '.join(f'`{type}`' for type in types)}",
         Label(node.operator_start, node.operator_start + 2),
-        [span(operand, f"`{operand.type}`")],
+        [span(side, f"`{side.type}`") for side in wrong],
         helps=helps,
     )
-    return None
 
 
 def _check_unary(m: MethodChecker, node: tree.Unary) -> Operand:

@@ -41,24 +41,24 @@ def refuse_subscript(m: MethodChecker, whole: Operand) -> Operand:
     return poison(whole)
 
 
-def read_lane(m: MethodChecker, node: tree.Node, whole: Operand, index: Value) -> Operand:
+def read_lane(m: MethodChecker, node: tree.Index, whole: Operand, index: Value) -> Operand:
     """One lane, its number known or not."""
     assert isinstance(whole.type, Vector)
     assert whole.value
     element = whole.type.element
     if index.op != "const":
         return Operand(node, element, m.emitter.emit("extract_at", element, whole.value, index))
-    if not lane_exists(m, whole.type, index):
+    if not lane_exists(m, whole.type, index, node.index):
         return poison(node)
     return Operand(node, element, m.emitter.extract(whole.value, index.attr))
 
 
-def lane_exists(m: MethodChecker, vector: Vector, index: Value) -> bool:
-    """Is a constant lane number one of the vector's? Reports if not."""
+def lane_exists(m: MethodChecker, vector: Vector, index: Value, node: tree.Node) -> bool:
+    """Is a constant lane number one of the vector's? Reports if not, at the node."""
     if 0 <= index.attr < vector.lanes:
         return True
     message = f"lane {index.attr} does not exist in `{vector}` (0..{vector.lanes - 1})"
-    m.reporter.report(r.NO_SUCH_LANE, message, Label(index.start, index.end))
+    m.reporter.report(r.NO_SUCH_LANE, message, Label(node.start, node.end))
     return False
 
 

@@ -144,6 +144,8 @@ class Resolver:
             return self._unknown(node, name)
         if len(arguments) != _GENERIC[name][0]:
             return self._wrong_count(node, name, len(arguments))
+        if name == "Vector" and isinstance(arguments[0], tree.Literal) and isinstance(arguments[1], tree.PrimitiveType):
+            return self._exchanged(arguments[0], arguments[1])
         if name == "Vector":
             element, lanes = self.lane_type(arguments[0]), self.lane_count(arguments[1])
             return Vector(element, lanes) if element and lanes else POISON
@@ -162,6 +164,14 @@ class Resolver:
         message = f"`{name}` takes {wanted} type argument{'s' * (wanted > 1)}, found {found}"
         helps = [Help(f"what it holds stands in angle brackets: `{example}`")]
         self.reporter.report(r.WRONG_ARGUMENTS, message, _at(node), helps=helps)
+        return POISON
+
+    def _exchanged(self, lanes: tree.Node, element: tree.PrimitiveType) -> Type:
+        """`Vector<4,int8>`"""
+        text = self.reporter.source.text[lanes.start : lanes.end] if self.reporter.source else ""
+        edits = (Edit(lanes.start, lanes.end, element.name), Edit(element.start, element.end, text))
+        helps = [Help("the type stands in front of the lane count", edits, "machine")]
+        self.reporter.report(r.UNKNOWN_TYPE, f"no type `{text}`", _at(lanes), helps=helps)
         return POISON
 
     def _unknown(self, node: tree.Node, name: str) -> Type:

@@ -7,6 +7,7 @@ import re
 from cajeta_dot.diagnostics import Edit, Help, Label, nearest
 from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.syntax import tree
+from cajeta_dot.types import Array, Vector
 
 from . import builtins, methods
 from .operand import Operand, poison
@@ -38,6 +39,12 @@ _OF_MATH = {full.partition(".")[2]: full for full in builtins.FUNCTIONS if full.
 FUNCTIONS = {
     **{f"{before}{name}{behind}": full for name, full in _OF_MATH.items() for before in ("", "f") for behind in ("", "f")},
     **dict.fromkeys(_COUNTS, "Bits.count"),
+}
+_SIZES = ("length", "size", "len", "lanes")
+_OPERATORS = {
+    **{"add": "+", "plus": "+", "sub": "-", "subtract": "-", "minus": "-", "mul": "*", "multiply": "*", "times": "*"},
+    **{"div": "/", "divide": "/", "rem": "%", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>"},
+    **{"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
 }
 _COMPONENT = re.compile(r"\s*\.\s*([xyz])(?![\w$])")
 _AXES = "xyz"
@@ -95,6 +102,23 @@ def translate_function(m: MethodChecker, node: tree.Call, name: str) -> Help | N
     else:
         return None
     return Help(f"it is called `{ours}` here", (Edit(node.start, node.end, ours),), "machine")
+
+
+def translate_method(m: MethodChecker, node: tree.Call, receiver: Operand, name: str, start: int) -> Help | None:
+    """What counts elements, and operators that other languages write as methods of vectors."""
+    type = receiver.type
+    if name in _SIZES and isinstance(type, Array) and not node.arguments:
+        return Help("it is called `count` here", (Edit(start, start + len(name), "count"),), "machine")
+    if name in (*_SIZES, "count") and isinstance(type, Vector) and not node.arguments:
+        return Help(f"it is known: write `{type.lanes}`", (Edit(node.start, node.end, str(type.lanes)),), "machine")
+    if name in _OPERATORS and isinstance(type, Vector) and len(node.arguments) == 1 and m.reporter.source:
+        text = m.reporter.source.text
+        argument = text[node.arguments[0].start : node.arguments[0].end]
+        if not isinstance(node.arguments[0], (tree.Name, tree.Call, tree.Literal, tree.Index, tree.Member)):
+            argument = f"({argument})"
+        ours = f"({text[receiver.start : receiver.end]} {_OPERATORS[name]} {argument})"
+        return Help(f"lanes are joined by operators: `{ours}`", (Edit(node.start, node.end, ours),), "machine")
+    return None
 
 
 def refuse_part(m: MethodChecker, node: tree.Member, owner: str) -> Operand:

@@ -125,14 +125,15 @@ class CompileError(Exception):
         return "\n\n".join(render_text(diagnostic) for diagnostic in self.diagnostics if diagnostic.severity != REMARK)
 
 
+SHORT_WORD = 3
 MAX_WORD = 100  # letters; longer ones are compared with nothing
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The one known word that `word` may be a misspelling of: at most two edits, or a third of its length."""
+    """The known word that `word` may be misspelt for: at most two edits away, or a third of its length; one if it is short."""
     if len(word) > MAX_WORD:
         return None
-    limit = max(2, len(word) // 3)
+    limit = max(2, len(word) // 3) if len(word) > SHORT_WORD else 1
     found = sorted((distance, name) for name in known if (distance := _edits(word.lower(), name.lower(), limit)) <= limit)
     return found[0][1] if found and found[0][0] < len(word) else None
 

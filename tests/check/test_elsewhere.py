@@ -138,3 +138,50 @@ def test_a_head_that_a_semicolon_cuts_off_from_its_body() -> None:
     found = [one for one in check(text)[1] if one.code[0] != "R"]
     assert [one.code for one in found] == ["E0508"]
     assert check(apply(text, found[0].helps[0].edits))[1] == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "codes", "right"),
+    [
+        ("boolean b = out[1];", "E0301", "boolean b = out[1] != 0;"),
+        ("boolean b = out[1] + out[2];", "E0301", "boolean b = (out[1] + out[2]) != 0;"),
+        ("boolean b = 1;", "E0301", "boolean b = true;"),
+        ("int32 i = out[1] > 0;", "E0301", "int32 i = (out[1] > 0) ? 1 : 0;"),
+        ("int32 i = (int32) (out[1] > 0);", "E0301", "int32 i = (int32) ((out[1] > 0) ? 1 : 0);"),
+        ("boolean b = out[1] && out[2];", "E0301", "boolean b = out[1] != 0 && out[2] != 0;"),
+        ("if (out[1]) { }", "E0309", "if (out[1] != 0) { }"),
+        ("while (out[1] & 1) { }", "E0309", "while ((out[1] & 1) != 0) { }"),
+        ("Vector<int32,4> v = 0;", "E0301", "Vector<int32,4> v = Vector<int32,4>(0);"),
+        ("Vector<int32,4> v = Vector<int32,4>();", "E0208", "Vector<int32,4> v = Vector<int32,4>(0);"),
+        ("Vector<4,int8> v = x.vload<4>(0);", "E0203", "Vector<int8,4> v = x.vload<4>(0);"),
+        ("int64 n = x.size();", "E0202", "int64 n = x.count();"),
+        ("int32 n = x.vload<4>(0).size();", "E0202", "int32 n = 4;"),
+        (
+            "Vector<int8,4> v = x.vload<4>(0).add(x.vload<4>(4));",
+            "E0202",
+            "Vector<int8,4> v = (x.vload<4>(0) + x.vload<4>(4));",
+        ),
+        ("int32 i = w.vload<4>(0).dot(out[1], w.vload<4>(4));", "E0409", "int32 i = w.vload<4>(0).dot(w.vload<4>(4), out[1]);"),
+        (
+            "Vector<int32,1> v = w.vload<4>(0).dotAccum(out.vload<1>(0), x.vload<4>(4));",
+            "E0409",
+            "Vector<int32,1> v = w.vload<4>(0).dotAccum(x.vload<4>(4), out.vload<1>(0));",
+        ),
+    ],
+)
+def test_what_the_types_want(wrong: str, codes: str, right: str) -> None:
+    test_what_it_is_called_here(wrong, codes, right)
+
+
+def test_an_accumulator_that_fits_the_activations_is_no_second_mistake() -> None:
+    wrong = "Vector<int32,8> v = w.vload<64>(0).dotAccum(x.vload<32>(0), out.vload<8>(0));"
+    assert [one.code for one in check(FRAME.format(wrong))[1]] == ["E0405"]
+
+
+@pytest.mark.parametrize("index", ["-1", "1 + 3"])
+def test_a_lane_that_is_not_there_is_pointed_at_as_it_is_written(index: str) -> None:
+    text = FRAME.format(f"int8 i = x.vload<4>(0)[{index}];")
+    (found,) = check(text)[1]
+    assert found.code == "E0505"
+    assert found.primary
+    assert text[found.primary.start : found.primary.end] == index
