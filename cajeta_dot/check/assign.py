@@ -79,6 +79,9 @@ def unmasked_shift(m: MethodChecker, value: Value) -> Value | None:
 
 def check_assignment(m: MethodChecker, node: tree.Assignment) -> Operand:
     """`place = value`, `place #= value` and `place op= value`; the result is what was stored."""
+    if node.operator in ("=", "#=") and isinstance(node.target, tree.Name) and not m.is_declared(node.target.text):
+        operand = expressions.check_value(m, node.value)
+        return m.unknown_name(node.target, node.target.text, operand.type)
     place = find_place(m, node.target)
     if node.operator in ("=", "#="):
         operand = expressions.check_value(m, node.value)

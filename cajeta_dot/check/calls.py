@@ -160,7 +160,9 @@ def _call_user(m: MethodChecker, node: tree.Call, owner: str, name: str) -> Oper
         takes = " or ".join(str(count) for count in sorted(overloads))
         plural = "" if takes == "1" else "s"
         message = f"`{name}` takes {takes} argument{plural}, found {len(operands)}"
-        m.reporter.report(r.WRONG_ARGUMENTS, message, Label(start, start + len(name)))
+        heads = [one.node.name for one in overloads.values()]
+        labels = [Label(head.start, head.end, "defined here") for head in heads]
+        m.reporter.report(r.WRONG_ARGUMENTS, message, Label(start, start + len(name)), labels)
         return poison(node)
     return _call_checked(m, node, callee, operands)
 

@@ -29,6 +29,17 @@ if TYPE_CHECKING:
     from .program import Method, ProgramChecker
 
 MAX_GUESSES, MAX_COMPARED = 20, 20_000
+# What a kernel has in place of parts of the wider language.
+_INSTEAD = {
+    "`new`": "a vector is made without it, `Vector<int32,4>(0)`; an array for all work items is `shared int32[64]`",
+    "a lambda": "if a member was meant, it stands behind a `.`",
+    "a for-each loop": "count instead: `for (int32 i = 0; i < n; i++)`",
+    "`switch`": "compare instead: `if (n == 1) { … } else if (n == 2) { … }`",
+    "type `var`": "write the type",
+    "an array literal": "store the elements one by one, or pass the array",
+    "brackets behind a name": "an array for all work items is `Shared<int32> s = shared int32[64];`",
+    "an array type with a length": "an array for all work items is `Shared<int32> s = shared int32[64];`",
+}
 _WORD = re.compile(r"[\w$]+")
 
 
@@ -208,16 +219,21 @@ class MethodChecker:
 
     # ---- reports
 
-    def unknown_name(self, node: Node, name: str) -> Operand:
-        """A variable that does not exist: said once in a method."""
+    def is_declared(self, name: str) -> bool:
+        """Is it a variable here, or a field?"""
+        return name in self.visible or self.program.is_constant(self.method.owner, name)
+
+    def unknown_name(self, node: Node, name: str, type: Type | None = None) -> Operand:
+        """A variable that does not exist: said once in a method. One of `type` is assigned to it."""
         if self.is_host_method and self.program.may_lie_elsewhere(self.method.owner, name):
             return self.outside(node, f"`{name}`, which is not in this file")
         if name not in self.said and name not in self.foreign_words:
             self.said.add(name)
-            from .unknown import translate_variable
+            from .unknown import declare_variable, translate_variable
 
             message, help = f"no variable `{name}` in this scope", translate_variable(self, node, name)
-            self.report_unknown(r.UNKNOWN_VARIABLE, message, node.start, node.end, name, help=help)
+            last = declare_variable(self, node, name, type)
+            self.report_unknown(r.UNKNOWN_VARIABLE, message, node.start, node.end, name, help=help, last=last)
         return poison(node)
 
     def report_unknown(
@@ -230,14 +246,17 @@ class MethodChecker:
         known: Iterable[str] | None = None,
         near: str | None = None,
         help: Help | None = None,
+        last: Help | None = None,
     ) -> None:
         """Report a name, and the one that it may be a misspelling of; `near` is what it is called here, if that is known.
 
-        `help` says more than a name can.
+        `help` says more than a name can, `last` what to do where no name is near.
         """
         near = near or (None if help else self._guess(name, self.visible_names() if known is None else known))
         if near:
             help = Help(f"did you mean `{near}`?", (Edit(start, end, near),), "machine")
+        if last and self.program.guesses <= MAX_GUESSES:  # else no near name was looked for
+            help = help or last
         self.reporter.report(rule, message, Label(start, end), helps=[help] if help else [])
 
     def _guess(self, name: str, known: Iterable[str]) -> str | None:
@@ -248,7 +267,10 @@ class MethodChecker:
     def outside(self, node: Node, what: str) -> Operand:
         """Something that is not of the dialect: a host method is skipped for it, in a kernel it is an error."""
         if self.method.kind != "host":
-            self.reporter.report(r.NOT_IN_KERNELS, f"{what} can't be used in a kernel", Label(node.start, node.end))
+            helps = [Help(_INSTEAD[what])] if what in _INSTEAD else []
+            self.reporter.report(
+                r.NOT_IN_KERNELS, f"{what} can't be used in a kernel", Label(node.start, node.end), helps=helps
+            )
         elif self.foreign is None:
             self.foreign = Outside(node.start, node.end, what)
         return poison(node)

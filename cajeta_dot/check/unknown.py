@@ -7,7 +7,7 @@ import re
 from cajeta_dot.diagnostics import Edit, Help, Label, nearest
 from cajeta_dot.diagnostics import rules as r
 from cajeta_dot.syntax import tree
-from cajeta_dot.types import Array, Vector
+from cajeta_dot.types import Array, Scalar, Type, Vector
 
 from . import builtins, methods
 from .operand import Operand, poison
@@ -47,6 +47,7 @@ _OPERATORS = {
     **{"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
 }
 _COMPONENT = re.compile(r"\s*\.\s*([xyz])(?![\w$])")
+_FOR = re.compile(r"(?<![\w$])for\s*\(\Z")
 _AXES = "xyz"
 
 
@@ -74,12 +75,25 @@ def translate_variable(m: MethodChecker, node: tree.Node, name: str) -> Help | N
     return Help(f"did you mean `{ours}`?", (Edit(node.start, node.end, ours),), "machine") if ours else None
 
 
+def declare_variable(m: MethodChecker, node: tree.Node, name: str, type: Type | None) -> Help | None:
+    """`i = 0;` and `for (i = 0; …)`, where there is no `i` yet."""
+    text = m.reporter.source.text if m.reporter.source else ""
+    place = _skip_back(text, node.start)
+    is_first = text.endswith(("{", "}", ";"), 0, place) or _FOR.search(text, max(place - 20, 0), place)
+    if not isinstance(type, (Scalar, Vector)) or not is_first:
+        return None
+    return Help(f"declare it: `{type} {name}`", (Edit(node.start, node.start, f"{type} "),), "unsafe")
+
+
+def _skip_back(text: str, place: int) -> int:
+    """The place behind the last character before another one. Where a comment ends there, that is it."""
+    while place and text[place - 1].isspace():
+        place -= 1
+    return place
+
+
 def _is_whole_statement(text: str, node: tree.Node) -> bool:
-    """Does the name stand between the ends of two statements? Where comments do too, it is just not known."""
-    before = node.start - 1
-    while before >= 0 and text[before].isspace():
-        before -= 1
-    return text[node.end : node.end + 1] == ";" and text[before : before + 1] in ("{", "}", ";", ")")
+    return text[node.end : node.end + 1] == ";" and text.endswith(("{", "}", ";", ")"), 0, _skip_back(text, node.start))
 
 
 def translate_function(m: MethodChecker, node: tree.Call, name: str) -> Help | None:

@@ -95,13 +95,14 @@ def _say_closes_nothing(problem: Problem) -> Words:
 
 def _say_text_not_closed(problem: Problem) -> Words:
     kind = {"/": "comment", "'": "character"}.get(problem.found[0], "string")
-    return f"this {kind} is not closed", "opened here", "", ""
+    help = "comments nest: each `/*` needs its own `*/`" if kind == "comment" else ""
+    return f"this {kind} is not closed", "opened here", "", help
 
 
 def _say_unknown_character(problem: Problem) -> Words:
     character = problem.found[0]
     shown = f"`{character}` " if character.isprintable() else ""
-    use = f"use `{problem.edits[0].text}`" if problem.edits else ""
+    use = f"use `{problem.edits[0].text}`" if problem.edits and problem.edits[0].text else "remove it" if problem.edits else ""
     return f"unknown character {shown}(U+{ord(character):04X})", "", "", use
 
 

@@ -66,7 +66,8 @@ def replace_characters(state: Recovery) -> bool:
         partner = find_partner(state.source, start, start + LOOK_AHEAD)
         edits = (Edit(start, start + 1, meant[0]), Edit(partner, partner + 1, meant[0])) if partner is not None else ()
     state.calm = 0
-    state.report(UNKNOWN_CHARACTER, start, end, run, edits=edits)
+    unseen = () if run.isprintable() else (Edit(start, end, ""),)
+    state.report(UNKNOWN_CHARACTER, start, end, run, edits=edits or unseen)
     if not edits:
         _drop_stranger(state)
     elif all(edit.end - edit.start == len(edit.text) for edit in edits):

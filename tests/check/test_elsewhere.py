@@ -185,3 +185,43 @@ def test_a_lane_that_is_not_there_is_pointed_at_as_it_is_written(index: str) -> 
     assert found.code == "E0505"
     assert found.primary
     assert text[found.primary.start : found.primary.end] == index
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("for (i = 0; i < 4; i++) { }", "for (int32 i = 0; i < 4; i++) { }"),
+        ("bytes = x.vload<4>(0);", "Vector<int8,4> bytes = x.vload<4>(0);"),
+    ],
+)
+def test_a_variable_that_is_assigned_to_but_not_declared(wrong: str, right: str) -> None:
+    text = FRAME.format(wrong)
+    (found,) = check(text)[1]
+    assert found.code == "E0201"
+    assert apply(text, found.helps[0].edits) == FRAME.format(right)
+    assert check(FRAME.format(right))[1] == []
+
+
+@pytest.mark.parametrize("wrong", ["out[0] = other = 3;", "int32 a = other = 3;", "other += 3;"])
+def test_no_declaration_is_offered_within_an_expression(wrong: str) -> None:
+    assert [one.helps for one in check(FRAME.format(wrong))[1]] == [()]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "instead"),
+    [
+        ("int32 a[4];", "Shared<int32> s = shared int32[64];"),
+        ("out->vstore(0, 3);", "stands behind a `.`"),
+        ("for (int32 v : out) { }", "for (int32 i = 0; i < n; i++)"),
+    ],
+)
+def test_what_a_kernel_has_instead(wrong: str, instead: str) -> None:
+    (found,) = check(FRAME.format(wrong))[1]
+    assert found.code == "E0508"
+    assert instead in found.helps[0].message
+
+
+def test_a_wrong_number_of_arguments_shows_what_takes_them() -> None:
+    text = "class T { static int32 f(int32 a) { return a; } static int32 g() { return f(1, 2); } }"
+    (found,) = check(text)[1]
+    assert [text[label.start : label.end] for label in found.secondary] == ["f"]
