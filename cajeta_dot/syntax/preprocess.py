@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .parse import Parser
 
+MAX_REPORTED = 20  # as many as are shown
 _TEXT = r""""[^"\\\n]*(?:\\.[^"\\\n]*)*"?|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?"""
 _DIRECTIVE = re.compile(
     r"""^[^\S\n]*(?P<name>\#[^\S\n]*(?:include(?=\s*[<"]) | (?:define|undef|ifdef|ifndef|elif|error|line)(?=\s+\w)
@@ -38,7 +39,8 @@ def blank_directives(parser: Parser) -> None:
         elif found == "#pragma":
             edits = (Edit(match.start(), match.end(), ""),)
         expected = ("a member", "a statement")
-        parser.problems.append(Problem(SYNTAX, start, end, found, start, expected, edits=edits, help=help))
+        if len(parser.problems) < MAX_REPORTED:
+            parser.problems.append(Problem(SYNTAX, start, end, found, start, expected, edits=edits, help=help))
         return _BLANK.sub(" ", match[0])
 
     parser.text = _DIRECTIVE.sub(replace, parser.text)

@@ -6,6 +6,8 @@ read of the statement or the member is tried again with another word in its plac
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..diagnostics import Edit, nearest
 from ..diagnostics.rules import SYNTAX
 
@@ -69,6 +71,7 @@ def _read(state: Recovery, begun: int) -> list[Token]:
     return []
 
 
+@lru_cache(1000)
 def _find_meant(word: str) -> str | None:
     if word in MEANT:
         return MEANT[word]

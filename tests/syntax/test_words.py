@@ -114,3 +114,7 @@ def test_types_that_the_checker_will_refuse_are_no_syntax_errors(text: str) -> N
     unit, found = diagnose(text)
     assert unit
     assert found == []
+
+
+def test_as_many_directives_are_told_as_are_shown() -> None:
+    assert len(diagnose("#pragma once\n" * 1000 + "class A { }")[1]) == 20
