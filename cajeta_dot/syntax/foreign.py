@@ -61,8 +61,10 @@ def find_foreign(state: Recovery) -> tuple[str, int, int] | None:
         return "`this<…>`", last_end - 1, end
     if _NEW.search(before) and (found[0].isidentifier() or found == "("):
         return "`new`", start, end
-    if found == "," and _TYPE_ARGUMENTS.match(text, text.rfind("<", last_end - len(before), last_end)):
-        return "a call with types", start, end
+    if found == "," and "<" in before:
+        types = _TYPE_ARGUMENTS.match(text, last_end - len(before) + before.rfind("<"))
+        if types and types.end() > start:
+            return "a call with types", start, end
     cast = _CLASS_CAST.search(before[before.rfind("(") :]) if before.endswith(")") and "(" in before else None
     if cast and (found[0].isidentifier() or found[0] in "\"'(") and not state.is_on_new_line():
         return "a cast to a class", last_end - len(cast[0]), last_end

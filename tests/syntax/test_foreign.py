@@ -110,3 +110,9 @@ def test_an_end_inside_is_a_mistake(text: str) -> None:
 def test_any_number_of_them_is_no_mistake(count: int) -> None:
     statements = statements_of("switch (x) { case 1: y = 2; } z = 3; " * count)
     assert sum(isinstance(statement, Foreign) for statement in statements) == count
+
+
+@pytest.mark.parametrize("text", ["v = Vector<int8,16>(9); x = a[ b, c];", "Vector<int8,4> v = Vector<int8,4>(1); f(x[ y, z);"])
+def test_types_in_front_do_not_make_a_mistake_foreign(text: str) -> None:
+    _, found = diagnose(BODY.format(text))
+    assert [one.code for one in found if one.severity == "error"]
