@@ -131,6 +131,22 @@ def _check_expression_statement(m: MethodChecker, node: tree.ExpressionStatement
     operand = expressions.check_expression(m, expression)
     if isinstance(expression, tree.Call) and operand.value and operand.value.op == "method":
         _warn_unused(m, expression)
+    elif isinstance(expression, tree.Binary) and expression.operator == "==" and not operand.is_poison:
+        _warn_compared(m, expression)
+
+
+def _warn_compared(m: MethodChecker, node: tree.Binary) -> None:
+    """`x == 1;` stores nothing."""
+    start, end = node.operator_start, node.operator_start + len(node.operator)
+    text = m.reporter.source.text[node.left.start : node.left.end] if m.reporter.source else ""
+    is_place = isinstance(node.left, (tree.Name, tree.Index, tree.Member))
+    effect = f"; it does not change `{text}`" if is_place else ""
+    m.reporter.report(
+        r.UNUSED_RESULT,
+        f"result of `{node.operator}` is not used{effect}",
+        Label(start, end, "compares"),
+        helps=[Help("assign with `=`", (Edit(start, end, "="),), "unsafe")] if is_place else [],
+    )
 
 
 def _warn_unused(m: MethodChecker, node: tree.Call) -> None:

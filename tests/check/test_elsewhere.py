@@ -225,3 +225,23 @@ def test_a_wrong_number_of_arguments_shows_what_takes_them() -> None:
     text = "class T { static int32 f(int32 a) { return a; } static int32 g() { return f(1, 2); } }"
     (found,) = check(text)[1]
     assert [text[label.start : label.end] for label in found.secondary] == ["f"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("out[1] == 2;", "result of `==` is not used; it does not change `out[1]`"),
+        ("int32 i = 1; i == 2; out[1] = i;", "result of `==` is not used; it does not change `i`"),
+        ("out[1] + 1 == 2;", "result of `==` is not used"),
+    ],
+)
+def test_a_comparison_as_a_statement(body: str, message: str) -> None:
+    text = FRAME.format(body)
+    (found,) = check(text)[1]
+    assert (found.code, found.message) == ("W0407", message)
+    for help in found.helps:
+        assert check(apply(text, help.edits))[1] == []
+
+
+def test_a_comparison_of_what_does_not_exist_is_one_error() -> None:
+    assert [one.code for one in check(FRAME.format("nothing == 2;"))[1]] == ["E0201"]

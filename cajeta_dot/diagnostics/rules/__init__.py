@@ -80,7 +80,7 @@ UNMASKED_NIBBLE = Rule("W0402", "unmasked-nibble", "A shift copies the sign into
 OPERAND_SIGN = Rule("W0403", "operand-sign", "A dot operation reads an operand otherwise than it is declared.")
 KNOWN_NEGATIVE = Rule("W0405", "known-negative", "`asUnsigned` keeps the bits of a negative constant.")
 NARROW_PRODUCT = Rule("W0406", "narrow-product", "A product of bytes keeps eight bits.")
-UNUSED_RESULT = Rule("W0407", "unused-result", "The result of a dot operation is not used.")
+UNUSED_RESULT = Rule("W0407", "unused-result", "The result of a dot operation or of `==` is not used.")
 TAIL = Rule("W0501", "tail", "The last step of a loop reads past the end.")
 NO_EFFECT = Rule("W0502", "no-effect", "A kernel writes nothing.")
 
