@@ -36,6 +36,7 @@ _INSTEAD = {
     "a for-each loop": "count instead: `for (int32 i = 0; i < n; i++)`",
     "`switch`": "compare instead: `if (n == 1) { … } else if (n == 2) { … }`",
     "type `var`": "write the type",
+    "a declaration without a block around it": "put it between braces; nothing else could use what it declares",
     "an array literal": "store the elements one by one, or pass the array",
     "brackets behind a name": "an array for all work items is `Shared<int32> s = shared int32[64];`",
     "an array type with a length": "an array for all work items is `Shared<int32> s = shared int32[64];`",

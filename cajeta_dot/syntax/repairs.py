@@ -120,7 +120,8 @@ def skip_foreign(state: Recovery) -> bool:
     if (foreign is None and end is None) or state.hides_kernel(in_body, begun, end):
         state.refused = begun
         return False
-    foreign = foreign or (f"`{state.found()}` in this place", state.start, state.end)
+    what = "a declaration without a block around it" if state.found() in SCALARS else f"`{state.found()}` in this place"
+    foreign = foreign or (what, state.start, state.end)
     return state.skip(foreign, end)
 
 
@@ -370,7 +371,8 @@ def insert_token(state: Recovery) -> bool:
     """A comma, a name, or the opening or closing of something, if the token at hand fits behind it."""
     number, by_text = state.machine.number, state.machine.by_text
     candidates = [by_text[","], number["NAME"]]
-    if not state.accepts(by_text["class"]):  # else the block would be a member of its own
+    lacks_brace = state.text.count("{") < state.text.count("}")
+    if lacks_brace and not state.accepts(by_text["class"]):  # else the block would be a member of its own
         candidates.append(by_text["{"])
     if say_expected(state) == ("`(`",):
         candidates.append(by_text["("])

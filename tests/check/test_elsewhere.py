@@ -245,3 +245,10 @@ def test_a_comparison_as_a_statement(body: str, message: str) -> None:
 
 def test_a_comparison_of_what_does_not_exist_is_one_error() -> None:
     assert [one.code for one in check(FRAME.format("nothing == 2;"))[1]] == ["E0201"]
+
+
+@pytest.mark.parametrize("head", ["if (out[1] > 0)", "while (out[1] > 0)", "for (;;)"])
+def test_a_declaration_that_is_all_of_a_branch(head: str) -> None:
+    (found,) = check(FRAME.format(f"{head} int32 i = 3;"))[1]
+    assert (found.code, found.message) == ("E0508", "a declaration without a block around it can't be used in a kernel")
+    assert found.helps

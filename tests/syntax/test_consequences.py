@@ -44,3 +44,7 @@ def test_statements_of_a_method_without_its_head_are_one_error() -> None:
 def test_mistakes_of_two_members_are_two_errors() -> None:
     text = CLASS.format("static ; static 0 int32 y = 2; public z z z; @Kernel void f() { x = ; }")
     assert [one.code for one in diagnose(text)[1]] == ["E0109"] * 4
+
+
+def test_no_brace_is_missed_where_as_many_are_closed_as_opened() -> None:
+    assert [one.code for one in diagnose(BODY.format("j: int32 = 0; x = 1;"))[1]] == ["E0109"]
