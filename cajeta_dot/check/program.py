@@ -140,13 +140,13 @@ class ProgramChecker:
                     scope = self._scope(owner, node)
                     for declarator in member.declarators:
                         self._add_field(scope, Constant(owner, member, declarator))
-                case tree.Constructor(name=name) if name.text != owner or set(_HONOURED) & set(annotations_of(member)):
+                case tree.Constructor() if _is_meant_as_method(member):
                     self._refuse_constructor(member)
                 case _:  # constructors are parsed and never called; what is bad was reported
                     pass
 
     def _refuse_constructor(self, node: tree.Constructor) -> None:
-        """A method without a result type is a constructor, but not if it has another name than its class, or is a kernel."""
+        """A method without a result type is a constructor, which can't be static or a kernel."""
         name = node.name
         helps = [Help(f"write what it returns: `void {name.text}(…)`")]
         if "Kernel" in annotations_of(node):
@@ -460,6 +460,11 @@ def class_names(members: Iterable[tree.Node]) -> Iterator[str]:
 
 def _has_annotations(node: tree.Class) -> bool:
     return any(isinstance(m, tree.Annotation) for m in node.modifiers)
+
+
+def _is_meant_as_method(node: tree.Constructor) -> bool:
+    is_static = any(isinstance(m, tree.Modifier) and m.word == "static" for m in node.modifiers)
+    return is_static or not set(_HONOURED).isdisjoint(annotations_of(node))
 
 
 def annotations_of(node: tree.Method | tree.Constructor) -> list[str]:

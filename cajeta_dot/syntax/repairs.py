@@ -40,6 +40,7 @@ CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _TOKEN_OF_TEXT = r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?"""  # where the end is missing, up to that of the line
 _BRACKET = re.compile(_TOKEN_OF_TEXT + r"|[()\[\]{};]")
 _EXTRA_CLOSERS = re.compile(r"[)\]](?:\s*[)\]])*")
+_LETTER_AND_BITS = re.compile(r"[iufs]\d+")
 _NAME_IN_PARENTHESES = re.compile(r"\(\s*([^\W\d][\w$]*)\s*\)")
 LEAST_LIKE_A_TYPE = 4  # letters of a word that may be a misspelt type
 _STATEMENT_AHEAD = re.compile(
@@ -182,7 +183,9 @@ def read_name_as_type(state: Recovery) -> bool:
 
 
 def _means_type(name: str) -> bool:
-    return translate_type(name) is not None or (len(name) >= LEAST_LIKE_A_TYPE and nearest(name, SCALARS) is not None)
+    if translate_type(name) is not None or _LETTER_AND_BITS.fullmatch(name):
+        return True
+    return len(name) >= LEAST_LIKE_A_TYPE and nearest(name, SCALARS) is not None
 
 
 def drop_hash(state: Recovery) -> bool:

@@ -81,8 +81,8 @@ def test_a_host_method_may_use_what_the_wider_language_has_of_a_class() -> None:
     assert [one.code for one in found] == ["R0602"]
 
 
-def test_a_method_without_a_type_is_no_constructor_of_a_class_with_another_name() -> None:
-    text = "class T { T() { } @Kernel static k(int32[] out) { out[0] = 1; } static half(int32 n) { return n / 2; } }"
+def test_a_method_without_a_type_is_no_constructor_if_it_is_static_or_marked() -> None:
+    text = "class T { T() { } U() { } @Kernel static k(int32[] out) { out[0] = 1; } static half(int32 n) { return n / 2; } }"
     kernel, host = check(text)[1]
     assert [(one.code, one.message) for one in (kernel, host)] == [
         ("E0109", "expected the type that `k` returns, found its name"),
