@@ -48,7 +48,7 @@ def commands(info: TargetInfo, folder: str) -> list[list[str]]:
     for file in files:
         made += [build(file, kind) for kind in info.kinds]
         made.append(build(file, best, "--checks", "-O2"))
-        made.append(build(file, best, "--fallback", "--no-int-dot", "-O0"))
+        made.append(build(file, best, "--fallback", "-O0", *(["--no-int-dot"] if info.name == "spirv" else [])))
     if info.name == "spirv":
         made += [build(file, kind, f"--target-env={env}") for file in files for kind in info.kinds for env in ENVIRONMENTS]
     for architecture in info.architectures:
