@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ def measure(runs: Sequence[Run], rounds: int, clock: Callable[[], float] = time.
         repeats.append(max(1, int(ROUND_SECONDS / max(clock() - start, 1e-9))))
     times: list[list[float]] = [[] for _ in runs]
     sides = list(zip(runs, repeats, times, strict=True))
-    for turn in range(rounds):
-        for run, count, taken in reversed(sides) if turn % 2 else sides:  # what one leaves in the caches helps the next
+    random = Random(1)
+    for _ in range(rounds):
+        random.shuffle(sides)  # what one leaves in the caches helps the next, which must not always be the same
+        for run, count, taken in sides:
             start = clock()
             for _ in range(count):
                 run()
