@@ -11,6 +11,7 @@ import contextlib
 import faulthandler
 import os
 import sys
+import tempfile
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -135,5 +136,6 @@ def main(words: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(BrokenPipeError):
+    with contextlib.suppress(BrokenPipeError), tempfile.TemporaryDirectory(prefix="cajeta-mutants-") as folder:
+        tempfile.tempdir = folder  # a child that a signal ends leaves its files behind
         sys.exit(main(sys.argv[1:]))
