@@ -47,7 +47,7 @@ def compile(
     lacks what the program needs, it is a DeviceMissing.
     """
     for name, given in (("text", text), ("filename", filename)):
-        if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] - who knows
+        if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] - not every caller is type-checked
             raise TypeError(f"`{name}` is text, found {type(given).__name__}")
     # Lone surrogates are no text; as bytes they meet the check for UTF-8 that every file meets.
     return compile_texts(
@@ -92,7 +92,7 @@ def compile_texts(
     values: Mapping[str, int] | None = None,
 ) -> Module:
     """As `compile`, from what is in files, each with its name."""
-    if not isinstance(target, str):  # pyright: ignore[reportUnnecessaryIsInstance] - who knows
+    if not isinstance(target, str):  # pyright: ignore[reportUnnecessaryIsInstance] - not every caller is type-checked
         raise TypeError(f"`target` is the name of one, found {target!r}")
     if num_threads is not None:
         is_whole = not isinstance(num_threads, bool) and hasattr(num_threads, "__index__")

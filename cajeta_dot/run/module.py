@@ -71,7 +71,7 @@ class Module:
     def __getitem__(self, name: str) -> Function:
         if name in self.functions:
             return self.functions[name]
-        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - who knows
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - not every caller is type-checked
             raise TypeError(f"a function is found by its name, found {name!r}")
         raise self._missing(name)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from cajeta_dot.backends.llvm import threads
 from cajeta_dot.backends.llvm.threads import Spreader, cut
 from cajeta_dot.ir import Builder, Function, Loop, Value
 from cajeta_dot.types import INT32, INT64, UINT32
@@ -94,6 +95,31 @@ def test_where_threads_wake_slowly_a_launch_stays_here() -> None:
     for _ in range(20):
         run(1)
     assert 0.08 < spreader._delay < 0.1  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_step_that_got_slower_meanwhile_is_done() -> None:
+    """Another thread may have learned more between two looks at what is known."""
+    done: list[tuple[int, int]] = []
+    spreader = Spreader()
+    spreader._step = 10.0  # pyright: ignore[reportPrivateUsage]
+    assert spreader._begin(lambda first, end: done.append((first, end)), 2, 1.0) == 2  # pyright: ignore[reportPrivateUsage]
+    assert done == [(0, 1), (1, 2)]
+
+
+def test_where_there_are_no_more_threads_those_that_there_are_do_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    done: list[int] = []
+
+    def work(first: int, end: int) -> None:
+        threading.Event().wait(0.001)
+        done.extend(range(first, end))
+
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    monkeypatch.setattr(threads, "_idle", [])
+    Spreader().run(work, 40, 3)
+    assert sorted(done) == list(range(40))
 
 
 def test_what_a_launch_needed_is_let_go() -> None:
